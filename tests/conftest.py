@@ -1,0 +1,72 @@
+"""Fixtures that many tests use: the outside material, the example documents and the small histories."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parent.parent
+
+# No deadline: the tests assert no timings. In CI the same examples on every run, so that a failure can be repeated.
+settings.register_profile(
+    "recallkit",
+    deadline=None,
+    print_blob=True,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("recallkit")
+
+
+def shared_dir() -> Path:
+    """The outside material beside the repository, or where RECALLKIT_SHARED says; a test that needs it is skipped
+    where it is absent."""
+    place = Path(os.environ.get("RECALLKIT_SHARED") or ROOT.parent / "shared")
+    if not (place / "spec").is_dir():
+        pytest.skip("the material in ../shared is not here")
+    return place
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of outside material (specifications, cases, suites, recorded histories)."""
+    return shared_dir()
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def functions() -> Path:
+    """The folder of the documents that the notebooks use."""
+    return ROOT / "notebooks" / "functions"
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of the small histories."""
+    return ROOT / "data"
+
+
+@pytest.fixture(scope="session")
+def campaign_reviews(functions: Path) -> str:
+    """The recall function format's first example document."""
+    return (functions / "campaign-reviews.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def post_announcement(functions: Path) -> str:
+    """The recall function format's second example document."""
+    return (functions / "post-announcement.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def campaign_pace(functions: Path) -> str:
+    """The computation function format's example document."""
+    return (functions / "campaign-pace.md").read_text(encoding="utf-8")
