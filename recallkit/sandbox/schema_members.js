@@ -1,0 +1,142 @@
+// The tight loops: an object's members and a list's items. Each maker takes what was compiled and gives a
+// closure that allocates nothing on the way through a value that passes.
+
+// Where built-in prototypes cannot change, a name that they lack is own when it is there at all.
+const plainName = (name, frozen) => frozen && !(name in ObjectPrototype);
+
+// slots: [{name, needed, kind, test}]; kind is the plain type that says all of the member's schema, or ''.
+function memberTest(slots, frozen) {
+  const quick = slots.filter((slot) => plainName(slot.name, frozen));
+  const slow = slots.filter((slot) => !plainName(slot.name, frozen));
+  const names = quick.map((slot) => slot.name);
+  const kinds = quick.map((slot) => slot.kind);
+  const needed = quick.map((slot) => slot.needed);
+  const tests = quick.map((slot) => slot.test);
+  const count = quick.length;
+  // Gives how many of the named members are there, or -1 when one is wrong or missing.
+  const walkQuick = (object) => {
+    let found = 0;
+    for (let i = 0; i < count; i++) {
+      const value = object[names[i]];
+      if (value === undefined) {
+        if (needed[i]) return -1;
+        continue;
+      }
+      const kind = kinds[i];
+      if (kind === '' ? !tests[i](value) : typeof value !== kind) return -1;
+      found++;
+    }
+    return found;
+  };
+  const [a, b, c, d] = quick;
+  const texts = count > 0 && count <= 4 && quick.every((slot) => slot.needed && slot.kind !== '');
+  const quickest = !texts ? walkQuick : unrolled(a, b, c, d, count);
+  if (slow.length === 0) return quickest;
+  return (object) => {
+    let found = quickest(object);
+    if (found < 0) return -1;
+    for (let i = 0; i < slow.length; i++) {
+      const slot = slow[i];
+      if (!hasOwn(object, slot.name)) {
+        if (slot.needed) return -1;
+        continue;
+      }
+      const value = object[slot.name];
+      if (slot.kind === '' ? !slot.test(value) : typeof value !== slot.kind) return -1;
+      found++;
+    }
+    return found;
+  };
+}
+
+// Up to four required members of plain types, the commonest record of all.
+function unrolled(a, b, c, d, count) {
+  const n1 = a.name, k1 = a.kind, n2 = b?.name, k2 = b?.kind, n3 = c?.name, k3 = c?.kind, n4 = d?.name, k4 = d?.kind;
+  if (count === 1) return (o) => (typeof o[n1] === k1 ? 1 : -1);
+  if (count === 2) return (o) => (typeof o[n1] === k1 && typeof o[n2] === k2 ? 2 : -1);
+  if (count === 3) return (o) => (typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3 ? 3 : -1);
+  return (o) => (typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3 && typeof o[n4] === k4 ? 4 : -1);
+}
+
+// parts: {slots, least, most, closed, rest, patterns, names, together}; gives object => boolean.
+function objectTest(parts, frozen) {
+  const { slots, least, most, closed, rest, patterns, names, together } = parts;
+  const walk = slots.length === 0 ? null : memberTest(slots, frozen);
+  const known = new Set(slots.filter((slot) => slot.known).map((slot) => slot.name));
+  // A closed object without patterns needs only counting: every member is one of those found.
+  const countable = closed && patterns.length === 0 && slots.every((slot) => slot.known);
+  const each = rest !== null || patterns.length > 0 || names !== null || (closed && !countable);
+  if (walk !== null && !each && !countable && least === 0 && most === Infinity && together.length === 0) {
+    return (object) => walk(object) >= 0;
+  }
+  const mapOnly = walk === null && rest !== null && patterns.length === 0 && names === null && together.length === 0;
+  if (mapOnly) {
+    return (object) => {
+      const keys = keysOf(object), count = keys.length;
+      if (count < least || count > most) return false;
+      for (let i = 0; i < count; i++) if (!rest(object[keys[i]])) return false;
+      return true;
+    };
+  }
+  return (object) => {
+    const found = walk === null ? 0 : walk(object);
+    if (found < 0) return false;
+    const keys = keysOf(object), count = keys.length;
+    if (count < least || count > most) return false;
+    if (countable && found !== count) return false;
+    if (each) {
+      for (let i = 0; i < count; i++) {
+        const key = keys[i];
+        if (names !== null && !names(key)) return false;
+        let seen = setHas(known, key);
+        for (let p = 0; p < patterns.length; p++) {
+          if (exec(patterns[p].regexp, key) === null) continue;
+          seen = true;
+          if (!patterns[p].test(object[key])) return false;
+        }
+        if (seen) continue;
+        if (closed) return false;
+        if (rest !== null && !rest(object[key])) return false;
+      }
+    }
+    for (let i = 0; i < together.length; i++) if (!together[i](object)) return false;
+    return true;
+  };
+}
+
+// parts: {first, kind, rest, least, most, unique, contains, atLeast, atMost}; gives list => boolean.
+function listTest(parts) {
+  const { first, kind, rest, least, most, unique, contains, atLeast, atMost } = parts;
+  const before = first.length;
+  const walk = kind !== ''
+    ? (list, count) => {
+      for (let i = before; i < count; i++) if (typeof list[i] !== kind) return false;
+      return true;
+    }
+    : rest === null ? null : (list, count) => {
+      for (let i = before; i < count; i++) if (!rest(list[i])) return false;
+      return true;
+    };
+  if (before === 0 && !unique && contains === null) {
+    if (rest !== null && kind === '') {
+      return (list) => {
+        const count = list.length;
+        if (count < least || count > most) return false;
+        for (let i = 0; i < count; i++) if (!rest(list[i])) return false;
+        return true;
+      };
+    }
+    return (list) => list.length >= least && list.length <= most && (walk === null || walk(list, list.length));
+  }
+  return (list) => {
+    const count = list.length;
+    if (count < least || count > most) return false;
+    for (let i = 0; i < before && i < count; i++) if (!first[i](list[i])) return false;
+    if (walk !== null && !walk(list, count)) return false;
+    if (unique && twins(list) !== undefined) return false;
+    if (contains === null) return true;
+    let matches = 0;
+    for (let i = 0; i < count; i++) if (contains(list[i]) && ++matches > atMost) return false;
+    return matches >= atLeast;
+  };
+}
