@@ -1,0 +1,440 @@
+// The page loop: folds a page of events inside the sandbox, one call of the host a page; also runs answers,
+// programs and small helper functions under their bounds. One expression: given the host's buffers and the
+// parts loaded before it, it returns the functions that the host calls by name. Texts in, texts out.
+//
+// control (Int32): 0 checkpoints, 1 budget, 2 why, 3 stop, 4 bytes, 5 sequence, 10 index, 11 phase, 14 memory pages
+// control (Float64): 3 clock, 4 deadline (milliseconds, monotonic)
+(controlBuffer, counterBuffer, ledgerBuffer, tick, utf8Native, makeDates, harden, makeFitness, makeChecker) => {
+  'use strict';
+  const { parse, stringify } = JSON;
+  const { apply } = Reflect;
+  const { is, hasOwn, keys } = Object;
+  const isArray = Array.isArray;
+  const parseTime = Date.parse;
+  const toText = String;
+  const tagOf = Object.prototype.toString;
+  const isError = Error.isError ?? ((value) => apply(tagOf, value, []) === '[object Error]');
+  const getOwn = Reflect.getOwnPropertyDescriptor;
+  const execute = RegExp.prototype.exec;
+  const split = String.prototype.split;
+  const join = Array.prototype.join;
+  const push = Array.prototype.push;
+
+  const control = new Int32Array(controlBuffer);
+  const time = new Float64Array(controlBuffer);
+  const counter = new Int32Array(counterBuffer);
+  const ledger = new Float64Array(ledgerBuffer);
+  const COLUMNS = 5;
+  const PERIOD = 10000;
+  const PHASE = { idle: 0, filter: 1, fold: 2, check: 3, describe: 4 };
+  const WHY_MEMORY = 2;
+  const utf8 = (text) => {
+    utf8Native(text);
+    return control[4];
+  };
+  const now = () => {
+    tick();
+    return time[3];
+  };
+  const fitness = makeFitness(utf8);
+
+  let dates;
+  let subject;
+
+  // Opens a bounded stretch: so many checkpoints, so many milliseconds from now.
+  const begin = (checkpoints, milliseconds) => {
+    control[5]++;
+    tick();
+    time[4] = time[3] + milliseconds;
+    control[2] = 0;
+    control[0] = 0;
+    control[1] = checkpoints;
+  };
+  const unbounded = () => {
+    control[1] = -1;
+    time[4] = Infinity;
+  };
+
+  // What was thrown, as a text, and its line: a thrown value may do anything while it is read.
+  const UNREADABLE = 'an error that cannot be read';
+  const LINE = /\(?document:(\d+)(?::\d+)?\)?$/;
+  const lineOf = (thrown) => {
+    if (!isError(thrown)) return null;
+    const stack = getOwn(thrown, 'stack')?.value;
+    if (typeof stack !== 'string') return null;
+    for (const frame of apply(split, stack, ['\n'])) {
+      const found = apply(execute, LINE, [frame]);
+      if (found) return +found[1];
+    }
+    return null;
+  };
+  const wordsOf = (thrown) => {
+    if ((typeof thrown === 'object' && thrown !== null) || typeof thrown === 'function') {
+      const message = thrown.message;
+      if (typeof message === 'string') {
+        const name = thrown.name;
+        return typeof name === 'string' && name !== '' ? name + ': ' + message : message;
+      }
+    }
+    return toText(thrown);
+  };
+  let described = { words: UNREADABLE, line: null };
+  const describe = (thrown, settings) => {
+    described = { words: UNREADABLE, line: null };
+    control[11] = PHASE.describe;
+    begin(settings.checkpoints, settings.milliseconds);
+    try {
+      described.line = lineOf(thrown);
+      described.words = wordsOf(thrown);
+    } catch {
+      // the fixed phrase stands
+    }
+    unbounded();
+    return described;
+  };
+
+  // ---- folding -------------------------------------------------------------------------------------------
+  let settings = null;
+  let fold = null;
+  let checkView = null;
+  let conditions = [];
+  let view = null;
+  let viewText = 'null';
+  let viewBytes = 4;
+  let folded = 0;
+  let events = [];
+  let masks = [];
+  let clocks = [];
+  let next = 0;
+  let stall = null;
+  let frames = [];
+
+  const sameJson = (a, b) => {
+    if (a === b) return true;
+    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+    if (isArray(a) !== isArray(b)) return false;
+    const names = keys(a);
+    if (names.length !== keys(b).length) return false;
+    for (let i = 0; i < names.length; i++) {
+      if (!hasOwn(b, names[i]) || !sameJson(a[names[i]], b[names[i]])) return false;
+    }
+    return true;
+  };
+
+  // Whether a filter whose attributes matched takes the event by its data; undefined when the stall is set.
+  const takes = (condition, event) => {
+    const data = hasOwn(event, 'data') ? event.data : null;
+    if (condition.kind === 'value') return sameJson(data, condition.value);
+    control[11] = PHASE.filter;
+    begin(settings.filterCheckpoints, settings.milliseconds);
+    let held;
+    let raised = false;
+    try {
+      counter[0] = PERIOD;
+      held = condition.expression(data);
+      if (held === undefined) held = null;
+      // a function, a Date or NaN is no JSON value: not taken
+      else if (typeof held !== 'boolean' && fitness.fit(held) !== undefined) held = null;
+    } catch {
+      raised = true;
+    }
+    unbounded();
+    if (control[2] === WHY_MEMORY) {
+      stall = { kind: 'memory', where: 'filter' };
+      return undefined;
+    }
+    return !raised && held !== false && held !== null;
+  };
+
+  // Whether the event is folded: the first filter that takes it decides, later expressions are not run.
+  const considered = (event, mask) => {
+    for (let bit = 0; bit < conditions.length; bit++) {
+      if (!(mask & (1 << bit))) continue;
+      const condition = conditions[bit];
+      if (condition === null) return true;
+      const took = takes(condition, event);
+      if (took !== false) return took;
+    }
+    return false;
+  };
+
+  // What a fold returned becomes the view, or the stall is set: JSON-fitness, depth, size, schema, in this order.
+  const keep = (value) => {
+    control[11] = PHASE.check;
+    const written = fitness.write(value);
+    if (written.text === undefined) {
+      stall = { kind: 'unfit', unfit: written };
+      return;
+    }
+    const text = written.text;
+    const bytes = utf8(text);
+    if (bytes > settings.viewBytes) {
+      stall = { kind: 'size', bytes, largest: largest(parse(text)) };
+      return;
+    }
+    const back = parse(text);
+    if (checkView !== null) {
+      const issue = checkView(back);
+      if (issue !== undefined) {
+        stall = { kind: 'schema', bytes, issue };
+        return;
+      }
+    }
+    view = back;
+    viewText = text;
+    viewBytes = bytes;
+  };
+
+  // The biggest parts of a view, for the words of a stall: follows the heaviest member down.
+  const largest = (value) => {
+    const trail = [];
+    let path = '';
+    let at = value;
+    while (typeof at === 'object' && at !== null && trail.length < 4) {
+      let best = null;
+      let most = -1;
+      for (const name of keys(at)) {
+        const bytes = utf8(stringify(at[name]));
+        if (bytes > most) {
+          most = bytes;
+          best = name;
+        }
+      }
+      if (best === null) break;
+      path += '/' + apply(join, apply(split, apply(join, apply(split, best, ['~']), ['~0']), ['/']), ['~1']);
+      apply(push, trail, [{ path, bytes: most }]);
+      at = at[best];
+    }
+    return trail;
+  };
+
+  const failed = (thrown, kind) => {
+    if (control[2] === WHY_MEMORY) {
+      stall = { kind: 'memory' };
+      return;
+    }
+    // set before the error is read, in case the reading is interrupted
+    stall = { kind, described };
+    stall.described = describe(thrown, settings);
+    if (control[2] === WHY_MEMORY) stall.described = { words: UNREADABLE, line: null };
+  };
+
+  // Folds one event; writes its row of the ledger; false when the view stalled at it.
+  const step = (i) => {
+    const event = events[i];
+    const row = i * COLUMNS;
+    control[10] = i;
+    ledger[row] = viewBytes;
+    ledger[row + 1] = 0;
+    ledger[row + 2] = 0;
+    ledger[row + 3] = 0;
+    control[11] = PHASE.filter;
+    const moment = typeof event.time === 'string' ? parseTime(event.time) : clocks[i];
+    if (moment !== moment) {
+      ledger[row + 3] = 2;
+      return true;
+    }
+    dates.setMoment(moment);
+    const took = considered(event, masks[i]);
+    if (took === undefined) return false;
+    if (!took) return true;
+    ledger[row + 3] = 3;
+    control[11] = PHASE.fold;
+    let value;
+    let left;
+    let raised = false;
+    begin(settings.checkpoints, settings.milliseconds);
+    const start = time[3];
+    try {
+      counter[0] = PERIOD;
+      value = fold(view, event);
+      left = counter[0];
+    } catch (thrown) {
+      left = counter[0];
+      raised = true;
+      value = thrown;
+    }
+    control[1] = -1;
+    tick();
+    ledger[row + 1] = control[0] * PERIOD + (PERIOD - left);
+    ledger[row + 2] = (time[3] - start) * 1000;
+    ledger[row + 4] = control[14];
+    if (raised) {
+      failed(value, 'raised');
+      return false;
+    }
+    if (control[2] !== WHY_MEMORY) {
+      try {
+        keep(value);
+      } catch (thrown) {
+        // reading a value may run its own code (a getter, a Proxy)
+        failed(thrown, 'unfit');
+      }
+    }
+    if (control[2] === WHY_MEMORY) stall = { kind: 'memory' };
+    unbounded();
+    if (stall !== null) return false;
+    ledger[row] = viewBytes;
+    ledger[row + 3] = 1;
+    folded++;
+    return true;
+  };
+
+  return {
+    // harden the globals; before any of the document's code is read
+    harden(text) {
+      dates = harden(parse(text), makeDates);
+      return '';
+    },
+    subject(namespace) {
+      subject = namespace;
+      return '';
+    },
+    freeze() {
+      dates.freeze(subject);
+      return '';
+    },
+    // settings of a fold: {initial, folded, schema, conditions, checkpoints, filterCheckpoints, milliseconds, viewBytes, every}
+    setup(text, initial, ...expressions) {
+      settings = parse(text);
+      fold = subject?.fold ?? null;
+      view = parse(initial);
+      viewText = stringify(view);
+      viewBytes = utf8(viewText);
+      folded = settings.folded;
+      checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true });
+      return '';
+    },
+    conditions(...given) {
+      conditions = [];
+      for (let i = 0; i < given.length; i++) {
+        const condition = given[i];
+        apply(push, conditions, [
+          typeof condition === 'function' ? { kind: 'expression', expression: condition } : parse(condition),
+        ]);
+      }
+      return '';
+    },
+    load(page, maskText, clockText) {
+      events = parse(page);
+      masks = parse(maskText);
+      clocks = parse(clockText);
+      next = 0;
+      frames = [];
+      return '';
+    },
+    // Folds on from where the page stands, until its end, the moment given, or `most` folds; the ledger has a row an event.
+    run(milliseconds, most) {
+      const until = now() + +milliseconds;
+      const last = folded + +most;
+      frames = [];
+      let kept = 0;
+      let ended = 'page';
+      while (next < events.length) {
+        if (control[3] !== 0) {
+          ended = 'stopped';
+          break;
+        }
+        const before = folded;
+        if (!step(next)) {
+          ended = 'stalled';
+          break;
+        }
+        events[next] = null;
+        next++;
+        if (folded !== before && settings.every > 0 && folded % settings.every === 0) {
+          apply(push, frames, [viewText]);
+          kept += viewText.length;
+        }
+        if (folded >= last || kept > 4194304 || now() > until) {
+          ended = next < events.length ? 'until' : 'page';
+          break;
+        }
+      }
+      control[11] = PHASE.idle;
+      return stringify({ next, folded, ended, stall });
+    },
+    // After an interruption: where the page stands, and what was known of the stall.
+    state() {
+      unbounded();
+      return stringify({ next, folded, ended: 'interrupted', stall });
+    },
+    resume() {
+      control[3] = 0;
+      stall = null;
+      return '';
+    },
+    frames: () => apply(join, frames, ['\n']),
+    view: () => viewText,
+
+    // ---- runs: one call of an exported function, or of a function given, under its bounds -----------------
+    // settings: {name, checkpoints, milliseconds, moment, outputBytes, parsed}
+    invoke(text, ...texts) {
+      const wanted = parse(text);
+      settings = wanted;
+      dates.setMoment(wanted.moment);
+      const target = subject[wanted.name];
+      const values = [];
+      for (let i = 0; i < texts.length; i++) apply(push, values, [parse(texts[i])]);
+      let value;
+      let left;
+      let raised = false;
+      control[11] = PHASE.fold;
+      begin(wanted.checkpoints, wanted.milliseconds);
+      const start = time[3];
+      try {
+        counter[0] = PERIOD;
+        value = values.length === 1 ? target(values[0]) : target(values[0], values[1]);
+        left = counter[0];
+      } catch (thrown) {
+        left = counter[0];
+        raised = true;
+        value = thrown;
+      }
+      control[1] = -1;
+      tick();
+      const steps = control[0] * PERIOD + (PERIOD - left);
+      const spent = { steps, checkpoints: control[0], milliseconds: time[3] - start };
+      if (control[2] === WHY_MEMORY) return stringify({ ...spent, kind: 'memory' });
+      if (raised) {
+        stall = null;
+        failed(value, 'raised');
+        return stringify({ ...spent, ...stall });
+      }
+      let written;
+      control[11] = PHASE.check;
+      try {
+        written = fitness.write(value);
+        if (control[2] === WHY_MEMORY) return stringify({ ...spent, kind: 'memory' });
+        if (written.text === undefined) return stringify({ ...spent, kind: 'unfit', unfit: written });
+      } catch (thrown) {
+        stall = null;
+        failed(thrown, 'unfit');
+        return stringify({ ...spent, ...stall });
+      }
+      unbounded();
+      const bytes = utf8(written.text);
+      if (bytes > wanted.outputBytes) return stringify({ ...spent, kind: 'size', bytes });
+      return stringify({ ...spent, bytes }) + '\n' + written.text;
+    },
+    // Calls a function of the host's own with texts; its value is a text.
+    guard(target, text, ...texts) {
+      const wanted = parse(text);
+      control[11] = PHASE.fold;
+      settings = wanted;
+      begin(wanted.checkpoints, wanted.milliseconds);
+      try {
+        const value = apply(target, undefined, texts);
+        unbounded();
+        return '+' + value;
+      } catch (thrown) {
+        control[1] = -1;
+        if (control[2] === WHY_MEMORY) return stringify({ kind: 'memory' });
+        stall = null;
+        failed(thrown, 'raised');
+        unbounded();
+        return stringify(stall);
+      }
+    },
+  };
+}

@@ -1,0 +1,134 @@
+"""Worker processes: started when first needed, kept ready between sandboxes, ended with this process."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import threading
+from typing import Any
+
+from recallkit.errors import EngineError
+from recallkit.sandbox.outcomes import SandboxDied
+from recallkit.sandbox.protocol import read_frame, write_frame
+
+IDLE_KEPT = 4
+_START = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from recallkit.sandbox.worker import main; main()"
+
+
+class Worker:
+    """A worker process and the pipes to it. Used by one sandbox at a time."""
+
+    def __init__(self) -> None:
+        # A session of its own: Ctrl-C in a terminal or a notebook is for the person's process, which decides.
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-c", _START, json.dumps([path or os.getcwd() for path in sys.path])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=os.name == "posix",
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._in, self._out = self._process.stdin, self._process.stdout
+        self._sending = threading.Lock()
+        self._ready = False
+        self.owner = os.getpid()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def send(self, header: dict[str, Any], *blobs: bytes) -> None:
+        """Send a command; its reply must be received before the next."""
+        self._await_ready()
+        try:
+            with self._sending:
+                write_frame(self._in, header, *blobs)
+        except OSError as error:
+            raise SandboxDied("The sandbox's worker process ended.") from error
+
+    def receive(self) -> tuple[dict[str, Any], list[bytes]]:
+        """Wait for the reply of the last command.
+
+        Raises
+        ------
+        SandboxDied
+            The process ended first.
+        """
+        try:
+            frame = read_frame(self._out)
+        except (OSError, ValueError) as error:
+            raise SandboxDied("The sandbox's worker process ended.") from error
+        if frame is None:
+            raise SandboxDied("The sandbox's worker process ended.")
+        if "broken" in frame[0]:
+            raise EngineError(f"The sandbox broke down: {frame[0]['broken']}")
+        return frame
+
+    def _await_ready(self) -> None:
+        if not self._ready:
+            self.receive()
+            self._ready = True
+
+    def stop(self) -> None:
+        """Ask the call that is running to end soon."""
+        with self._sending:
+            write_frame(self._in, {"op": "stop"})
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self._process.kill()
+        self._process.wait()
+        self._in.close()
+        self._out.close()
+
+
+_idle: list[Worker] = []
+_all: set[Worker] = set()
+_lock = threading.Lock()
+
+
+def take() -> Worker:
+    """Return a worker nobody uses, starting one where there is none."""
+    with _lock:
+        while _idle:
+            worker = _idle.pop()
+            if worker.owner == os.getpid() and worker.alive():
+                return worker
+        worker = Worker()
+        _all.add(worker)
+        return worker
+
+
+def give_back(worker: Worker) -> None:
+    """Return a worker whose sandbox is closed; it is kept for the next, or ended when enough are kept."""
+    with _lock:
+        if len(_idle) < IDLE_KEPT and worker.alive():
+            _idle.append(worker)
+            return
+    discard(worker)
+
+
+def discard(worker: Worker) -> None:
+    """End a worker whose sandbox is dead or cannot be trusted to answer."""
+    with _lock:
+        _all.discard(worker)
+    if worker.owner == os.getpid():
+        worker.kill()
+
+
+def warm() -> None:
+    """Start a worker now, so that the first sandbox need not wait for it."""
+    give_back(take())
+
+
+@atexit.register
+def _end_all() -> None:
+    for worker in list(_all):
+        if worker.owner == os.getpid():
+            worker._process.kill()
