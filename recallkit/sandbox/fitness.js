@@ -1,23 +1,24 @@
-// What JSON can carry (computation, The sandbox; recall, The module). An expression: () => {fit, write, makeMemo}.
+// What JSON can carry (computation, The sandbox; recall, The module). An expression: (utf8) => {fit, write, text, makeMemo}.
 // Evaluated before the document's module: it holds on to every function of the library that it uses.
 //   write(value)  → {text, value}: the JSON text and what it reads back as; or what keeps it from being JSON:
 //                   {what, path}: the first thing, in the order of the value, that JSON cannot carry, such as "a Date" at "$.campaigns[0].at"
 //                   {deep: true, path}: a list or object at level 513; {raised, path}: a getter raised `raised`
 //   fit(value)    → undefined, or the same record
-//   makeMemo(seen, utf8) → memo; see below
-() => {
+//   text(value)   → the JSON text of a record of the page loop's own, whatever a program did to the prototypes
+//   makeMemo(seen) → memo; see below
+// `utf8(text)` gives the bytes of a text in UTF-8.
+(utf8) => {
   'use strict';
   const { apply, getPrototypeOf, getOwnPropertyDescriptor, ownKeys } = Reflect;
   const { parse, stringify } = JSON;
-  const { keys, values, getOwnPropertyDescriptors, is, hasOwn } = Object;
+  const { keys, values, getOwnPropertyDescriptors, hasOwn } = Object;
   const { isArray } = Array;
   const ObjectPrototype = Object.prototype;
   const ArrayPrototype = Array.prototype;
   const { get: mapGet, set: mapSet } = WeakMap.prototype;
-  const { join } = ArrayPrototype;
   const { slice } = String.prototype;
   const { exec } = RegExp.prototype;
-  const text = String;
+  const toText = String;
   const LEVELS = 512;
   const isName = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
@@ -64,7 +65,7 @@
     } catch {
       // A constructor that raises when it is read names nothing.
     }
-    return 'an object of a class';
+    return 'an object of another prototype';
   };
   const primitiveUnfit = (value) => {
     switch (typeof value) {
@@ -72,7 +73,7 @@
       case 'boolean':
         return undefined;
       case 'number':
-        return value - value === 0 ? undefined : text(value);
+        return value - value === 0 ? undefined : toText(value);
       case 'undefined':
         return 'undefined';
       case 'function':
@@ -83,7 +84,7 @@
   };
   const step = (path, key) => (apply(exec, isName, [key]) === null ? `${path}[${stringify(key)}]` : `${path}.${key}`);
 
-  // The careful way: reads each member twice, names what does not fit, and writes what does.
+  // The careful way: reads each member once, names what does not fit, and writes what does.
   class Unfit {
     constructor(record) {
       this.record = record;
@@ -99,10 +100,20 @@
       return refuse({ raised, path });
     }
   };
+  // A toJSON is never asked. One that shows is told as the function it is; here is one that does not show, or that a class of
+  // lists has. What a program put on the prototypes of every object and list is not the value's own.
+  const hidesToJSON = (value, list) => {
+    for (let each = value; each !== null && each !== ObjectPrototype && each !== ArrayPrototype; each = getPrototypeOf(each)) {
+      const member = getOwnPropertyDescriptor(each, 'toJSON');
+      if (member !== undefined && (list || !member.enumerable)) return typeof value.toJSON === 'function';
+    }
+    return false;
+  };
   const careful = (value, path, level, above) => {
-    const refused = typeof value === 'object' && value !== null ? undefined : primitiveUnfit(value);
-    if (refused !== undefined) refuse({ what: refused, path });
-    if (typeof value !== 'object' || value === null) return stringify(value);
+    if (typeof value !== 'object' || value === null) {
+      const what = primitiveUnfit(value);
+      return what === undefined ? stringify(value) : refuse({ what, path });
+    }
     for (let each = above; each !== null; each = each.above) {
       if (each.value === value) refuse({ what: 'a cycle', path });
     }
@@ -112,30 +123,38 @@
       if (prototype !== ObjectPrototype && prototype !== null) refuse({ what: nameOf(value), path });
     }
     if (level > LEVELS) refuse({ deep: true, path });
+    if (attempt(path, () => hidesToJSON(value, list))) refuse({ what: 'a toJSON', path });
     const here = { __proto__: null, value, above };
-    const parts = [];
-    const member = (key, inner) => {
-      const found = attempt(inner, () => value[key]);
-      const again = attempt(inner, () => value[key]);
-      if (!is(found, again)) refuse({ what: 'a member that changes between reads', path: inner });
-      return careful(found, inner, level + 1, here);
-    };
+    let written = '';
     if (list) {
       const length = attempt(path, () => value.length);
       for (let i = 0; i < length; i++) {
         const inner = `${path}[${i}]`;
         if (!attempt(inner, () => hasOwn(value, i))) refuse({ what: 'an empty place', path: inner });
-        parts[i] = member(i, inner);
+        written += (i ? ',' : '') + careful(attempt(inner, () => value[i]), inner, level + 1, here);
       }
-    } else {
-      const names = attempt(path, () => keys(value));
-      for (let i = 0; i < names.length; i++) parts[i] = `${stringify(names[i])}:${member(names[i], step(path, names[i]))}`;
+      return `[${written}]`;
     }
-    // An own toJSON that does not show, or that a list has beside its elements.
-    if (attempt(path, () => hasOwn(value, 'toJSON')) && typeof attempt(path, () => value.toJSON) === 'function') {
-      refuse({ what: 'a toJSON', path });
+    const names = attempt(path, () => keys(value));
+    for (let i = 0; i < names.length; i++) {
+      const inner = step(path, names[i]);
+      written += `${i ? ',' : ''}${stringify(names[i])}:${careful(attempt(inner, () => value[names[i]]), inner, level + 1, here)}`;
     }
-    return list ? `[${apply(join, parts, [','])}]` : `{${apply(join, parts, [','])}}`;
+    return `{${written}}`;
+  };
+  // Where two readings of one value part: a getter, or a Proxy, that answers differently the second time.
+  const parting = (one, other, path) => {
+    if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return path;
+    const names = keys(one);
+    const others = keys(other);
+    if (isArray(one) !== isArray(other) || names.length !== others.length) return path;
+    for (let i = 0; i < names.length; i++) {
+      if (names[i] !== others[i]) return path;
+      if (stringify(one[names[i]]) !== stringify(other[names[i]])) {
+        return parting(one[names[i]], other[names[i]], isArray(one) ? `${path}[${i}]` : step(path, names[i]));
+      }
+    }
+    return path;
   };
 
   const write = (value) => {
@@ -144,7 +163,9 @@
         const written = stringify(value);
         if (typeof written === 'string') {
           const copy = parse(written);
-          if (typeof copy === 'object' && copy !== null && same(value, copy, 1) && untouched()) return { __proto__: null, text: written, value: copy };
+          if (typeof copy === 'object' && copy !== null && same(value, copy, 1) && untouched()) {
+            return { __proto__: null, text: written, value: copy };
+          }
         }
       } catch {
         // A cycle, a BigInt, a getter that raises, too deep for the engine: the careful way says which.
@@ -152,7 +173,10 @@
     }
     try {
       const written = careful(value, '$', 1, null);
-      return { __proto__: null, text: written, value: parse(written) };
+      const copy = parse(written);
+      const again = careful(value, '$', 1, null);
+      if (again !== written) refuse({ what: 'a member that changes between reads', path: parting(copy, parse(again), '$') });
+      return { __proto__: null, text: written, value: copy };
     } catch (error) {
       if (error instanceof Unfit) return error.record;
       throw error;
@@ -166,17 +190,15 @@
   // The fast way's memory (see the design, section 3). memo(value) → {bytes, levels} for a value that is, as it stands,
   // what its JSON text reads back as: plain lists and objects of data members, no negative zero. Otherwise undefined: then
   // write() says what is the matter, or carries it. `seen` remembers each list and object that was walked; so nothing may
-  // have changed one since. `utf8(text)` gives the bytes of a text in UTF-8. `levels` is 0 for what is no list and no object.
-  const makeMemo = (seen, utf8) => {
-    const primitive = (value) => {
-      if (typeof value === 'string') return utf8(stringify(value));
-      if (typeof value === 'number') return value - value === 0 && (value !== 0 || 1 / value > 0) ? stringify(value).length : -1;
-      if (value === true || value === null) return 4;
-      return value === false ? 5 : -1;
+  // have changed one since. `levels` is 0 for what is no list and no object.
+  const makeMemo = (seen) => {
+    // Whether JSON gives a primitive value back as it is.
+    const carried = (value) => {
+      if (typeof value === 'number') return value - value === 0 && (value !== 0 || 1 / value > 0);
+      return typeof value === 'string' || value === null || typeof value === 'boolean';
     };
     let deepest = 0; // the greatest height among the members that were just walked
     const walk = (value, level) => {
-      if (typeof value !== 'object' || value === null) return primitive(value);
       const known = apply(mapGet, seen, [value]);
       if (known !== undefined) {
         if (known.levels > deepest) deepest = known.levels;
@@ -186,44 +208,48 @@
       const outer = deepest;
       deepest = 0;
       const prototype = getPrototypeOf(value);
-      let bytes = 1;
-      if (isArray(value)) {
-        const { length } = value;
-        if (prototype !== ArrayPrototype || ownKeys(value).length !== length + 1) return -1;
-        for (let i = 0; i < length; i++) {
-          const member = getOwnPropertyDescriptor(value, i);
-          if (member === undefined || !('value' in member)) return -1;
-          const size = walk(member.value, level + 1);
+      const list = isArray(value);
+      const members = getOwnPropertyDescriptors(value);
+      const names = ownKeys(members);
+      let { length } = names;
+      if (list) {
+        // the last of a list's own names is its length: any more of them are extra members, any fewer are empty places
+        if (prototype !== ArrayPrototype || --length !== value.length || names[length] !== 'length') return -1;
+      } else if (prototype !== ObjectPrototype) return -1;
+      // brackets and commas, names and colons; then the members, the primitive ones all at once
+      let bytes = length === 0 ? 2 : length + 1;
+      const loose = [];
+      let count = 0;
+      for (let i = 0; i < length; i++) {
+        const name = names[i];
+        const member = members[name];
+        if (typeof name !== 'string' || !('value' in member) || !member.enumerable) return -1;
+        const inner = member.value;
+        if (typeof inner === 'object' && inner !== null) {
+          const size = walk(inner, level + 1);
           if (size < 0) return -1;
-          bytes += size + 1;
-        }
-        if (length === 0) bytes = 2;
-      } else {
-        if (prototype !== ObjectPrototype) return -1;
-        const members = getOwnPropertyDescriptors(value);
-        const names = ownKeys(members);
-        const { length } = names;
-        for (let i = 0; i < length; i++) {
-          const name = names[i];
-          const member = members[name];
-          if (typeof name !== 'string' || !('value' in member) || !member.enumerable) return -1;
-          const size = walk(member.value, level + 1);
-          if (size < 0) return -1;
-          bytes += size + 2 + utf8(stringify(name));
-        }
-        if (length === 0) bytes = 2;
+          bytes += size;
+        } else if (carried(inner)) loose[count++] = inner;
+        else return -1;
       }
+      if (!list && length !== 0) bytes += utf8(stringify(names)) - 1;
+      if (count !== 0) bytes += utf8(stringify(loose)) - count - 1;
       const levels = deepest + 1;
       apply(mapSet, seen, [value, { __proto__: null, bytes, levels }]);
       deepest = outer > levels ? outer : levels;
       return bytes;
     };
     return (value) => {
+      if (typeof value !== 'object' || value === null) {
+        return carried(value) ? { __proto__: null, bytes: utf8(stringify(value)), levels: 0 } : undefined;
+      }
       deepest = 0;
       const bytes = walk(value, 1);
       return bytes < 0 || deepest > LEVELS ? undefined : { __proto__: null, bytes, levels: deepest };
     };
   };
 
-  return { __proto__: null, fit, write, makeMemo };
+  const text = (value) => careful(value, '$', 1, null);
+
+  return { __proto__: null, fit, write, text, makeMemo };
 }

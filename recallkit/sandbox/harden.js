@@ -99,6 +99,8 @@
         if (!defineProperty(this, key, made)) throw new TypeError('object is not extensible');
       },
     };
+    freeze(accessor.get);
+    freeze(accessor.set);
     defineProperty(holder, key, { get: accessor.get, set: accessor.set, enumerable: member.enumerable, configurable: true });
   };
   const yielding = (objects) => {
@@ -138,8 +140,8 @@
         if (typeof root === 'object' && root !== null && root[Symbol.toStringTag] === 'Module') apply(setAdd, namespaces, [root]);
         starts[starts.length] = root;
       }
-      yielding(reach(starts));
       const objects = reach(starts);
+      yielding(objects);
       for (let i = 0; i < objects.length; i++) {
         if (!apply(setHas, namespaces, [objects[i]])) freeze(objects[i]);
       }
