@@ -36,7 +36,7 @@ LICENCES: Final = {
 # Node scripts, named from the repository's root, that make further assets out of npm's. Each runs once the files above
 # stand, as `node SCRIPT ASSETS`, where ASSETS is the folder it may read and write. Name a generator here; nothing else
 # is needed: a change to its text makes the assets anew.
-GENERATORS: Final[tuple[str, ...]] = ()
+GENERATORS: Final[tuple[str, ...]] = ("scripts/make_library.mjs",)
 
 # What `recallkit demo` and the lessons read, for a person who has only the wheel.
 EXAMPLES: Final = {"functions": "notebooks/functions", "data": "data"}

@@ -1,0 +1,115 @@
+// The rules of the formats that are not the compiler's: what a module may hold, and what it may not do. One walk over
+// the tree, before the compiler analyses anything.
+
+export const READS_NOTHING = "A program reads nothing but its arguments: it imports no module and builds no code";
+export const NOTHING_ELSE =
+  "A module holds its types and its exported functions and nothing else, so that two calls share nothing";
+export const AT_ONCE = "The program is a function that answers at once; it awaits nothing";
+export const NOT_ERASABLE = "This syntax is not allowed when 'erasableSyntaxOnly' is enabled.";
+export const tooManyAssignments = (most) =>
+  `A function may assign to its variables at most ${most} times, since the compiler's analysis of each assignment grows ` +
+  "with the others; keep the values in a list, an object or a loop";
+
+const CODE_BUILDERS = new Set(["require", "eval", "Function"]);
+
+/**
+ * Walk a module or an expression.
+ * @returns {findings: [{start, end, words, hides}], exports: Map name → declaration, crowded: boolean}
+ *   `hides`: what the compiler says inside this range is left out, since the finding says it already.
+ */
+export function applyRules(ts, source, { assignments, topLevel = true }) {
+  const findings = [];
+  const exports = new Map();
+  const told = (node, words, hides = false) => findings.push({ start: node.getStart(source), end: node.end, words, hides });
+
+  if (topLevel) for (const statement of source.statements) judgeStatement(ts, statement, told, exports);
+
+  let crowded = false;
+  const counts = [{ count: 0 }];
+  const visit = (node) => {
+    judgeNode(ts, node, told);
+    if (isAssignment(ts, node)) {
+      const own = counts[counts.length - 1];
+      own.count += 1;
+    }
+    const opens = ts.isFunctionLike(node);
+    if (opens) counts.push({ count: 0 });
+    if (isAssignment(ts, node) && counts[counts.length - 1].count === assignments + 1) {
+      told(node, tooManyAssignments(assignments));
+      crowded = true;
+    }
+    ts.forEachChild(node, visit);
+    if (opens) counts.pop();
+  };
+  visit(source);
+  return { findings, exports, crowded };
+}
+
+function judgeStatement(ts, statement, told, exports) {
+  const has = (kind) => statement.modifiers?.some((each) => each.kind === kind) ?? false;
+  if (
+    ts.isImportDeclaration(statement) || ts.isImportEqualsDeclaration(statement) ||
+    (ts.isExportDeclaration(statement) && statement.moduleSpecifier !== undefined) || has(ts.SyntaxKind.DeclareKeyword)
+  ) {
+    return told(statement, READS_NOTHING, true);
+  }
+  if (ts.isTypeAliasDeclaration(statement) || ts.isInterfaceDeclaration(statement)) return undefined;
+  if (ts.isEnumDeclaration(statement) || ts.isModuleDeclaration(statement)) return told(statement.name, NOT_ERASABLE, true);
+  if (ts.isFunctionDeclaration(statement) && has(ts.SyntaxKind.ExportKeyword)) {
+    const name = has(ts.SyntaxKind.DefaultKeyword) ? "default" : statement.name?.text;
+    if (name !== undefined && !exports.has(name)) exports.set(name, statement);
+    if (statement.asteriskToken !== undefined) told(statement, AT_ONCE, true);
+    return undefined;
+  }
+  return told(statement, NOTHING_ELSE);
+}
+
+function judgeNode(ts, node, told) {
+  const { SyntaxKind } = ts;
+  switch (node.kind) {
+    case SyntaxKind.CallExpression:
+    case SyntaxKind.NewExpression: {
+      const called = node.expression;
+      if (called.kind === SyntaxKind.ImportKeyword || (ts.isIdentifier(called) && CODE_BUILDERS.has(called.text))) {
+        told(node, READS_NOTHING, true);
+      }
+      break;
+    }
+    case SyntaxKind.ImportType:
+      told(node, READS_NOTHING, true);
+      break;
+    case SyntaxKind.MetaProperty:
+      if (node.keywordToken === SyntaxKind.ImportKeyword) told(node, READS_NOTHING, true);
+      break;
+    case SyntaxKind.AwaitExpression:
+      told(node, AT_ONCE, true);
+      break;
+    case SyntaxKind.ForOfStatement:
+      if (node.awaitModifier !== undefined) told(node.awaitModifier, AT_ONCE, true);
+      break;
+    case SyntaxKind.AsyncKeyword:
+      // The compiler's own words about the type that an async function returns would say nothing more.
+      if (ts.isFunctionLike(node.parent)) told(node, AT_ONCE, true);
+      break;
+    case SyntaxKind.Decorator:
+    case SyntaxKind.AccessorKeyword:
+      told(node, NOT_ERASABLE, true);
+      break;
+    case SyntaxKind.VariableDeclarationList:
+      // `using` is newer than the engine, and is no type that could be erased.
+      if ((node.flags & ts.NodeFlags.Using) !== 0 && (node.flags & ts.NodeFlags.Const) === 0) told(node, NOT_ERASABLE, true);
+      else if ((node.flags & ts.NodeFlags.AwaitUsing) === ts.NodeFlags.AwaitUsing) told(node, AT_ONCE, true);
+      break;
+  }
+}
+
+function isAssignment(ts, node) {
+  if (ts.isBinaryExpression(node)) {
+    const operator = node.operatorToken.kind;
+    return operator >= ts.SyntaxKind.FirstAssignment && operator <= ts.SyntaxKind.LastAssignment;
+  }
+  return (
+    (ts.isPrefixUnaryExpression(node) || ts.isPostfixUnaryExpression(node)) &&
+    (node.operator === ts.SyntaxKind.PlusPlusToken || node.operator === ts.SyntaxKind.MinusMinusToken)
+  );
+}
