@@ -9,18 +9,21 @@ from typing import Any, Literal
 from recallkit.bounds import LANGUAGE
 from recallkit.definitions.checker import check_module
 from recallkit.definitions.fields import Findings, check_description, check_fields, check_language, check_schema
-from recallkit.definitions.frontmatter import Document, in_order, join_pointer
+from recallkit.definitions.frontmatter import Document, in_order
+from recallkit.definitions.pointers import join_pointer
 from recallkit.definitions.shapes import SHAPES
 from recallkit.definitions.types import declarations
 from recallkit.errors import Problem
 
 # Where a schema holds schemas (JSON Schema 2020-12, and the names that older drafts gave them).
 _ONE = frozenset(
-    "additionalItems additionalProperties contains contentSchema else if items not propertyNames then unevaluatedItems "
-    "unevaluatedProperties".split()
+    {
+        *("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not"),
+        *("propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"),
+    }
 )
-_LISTS = frozenset("allOf anyOf items oneOf prefixItems".split())
-_MAPS = frozenset("$defs definitions dependencies dependentSchemas patternProperties properties".split())
+_LISTS = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
+_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
 
 
 @dataclass(frozen=True)

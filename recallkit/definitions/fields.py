@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from recallkit.bounds import DESCRIPTION_CHARACTERS, LANGUAGE
-from recallkit.definitions.frontmatter import Document, join_pointer
+from recallkit.definitions.frontmatter import Document
+from recallkit.definitions.pointers import join_pointer
 from recallkit.definitions.schemas import Schema
 from recallkit.errors import Problem
 
@@ -108,7 +109,7 @@ def _unknown(dotted: str, section: Section, prefix: str, kind: Kind) -> str:
     whose = f"{prefix} of a {kind} function" if prefix else f"a {kind} function"
     why = " is a field of a reasoning function and does not apply here" if dotted in OF_A_REASONING_FUNCTION else ""
     beginning = f"{shown}{why}" if why else f"{shown} is no field of {whose}"
-    return f"{beginning}; {'it' if not prefix else prefix} takes {_listed(section)}"
+    return f"{beginning}; {prefix or 'it'} takes {_listed(section)}"
 
 
 def _listed(names: Any) -> str:

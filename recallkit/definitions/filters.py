@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallkit.bounds import ATTRIBUTE_CHARACTERS, FILTERS
-from recallkit.definitions.frontmatter import Document, Report, join_pointer
+from recallkit.definitions.frontmatter import Document, Report
+from recallkit.definitions.pointers import join_pointer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,15 +168,17 @@ def _read_filter(written: dict[str, Any], pointer: str, report: Report) -> Filte
 def _wrong(name: str, value: Any) -> str | None:
     if not _NAME.fullmatch(name):
         return (
-            f"{name[:60]} names no attribute: CloudEvents names one in at most {ATTRIBUTE_CHARACTERS} lowercase letters "
-            "and digits; a filter holds attributes and data"
+            f"{name[:60]} names no attribute: CloudEvents names one in at most {ATTRIBUTE_CHARACTERS} lowercase "
+            "letters and digits; a filter holds attributes and data"
         )
     if name in WHOLE_NUMBERS:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             return f"{name} is a whole number from 1; leave it out to take events that have none"
         return None
     if not isinstance(value, str) or not value:
-        return f"{name} is exactly the text that the event has, and not empty; put a number or a word such as true in quotes"
+        return (
+            f"{name} is exactly the text that the event has, not empty; put a number or a word such as true in quotes"
+        )
     if is_expression(value):
         return f"{name} is written out, never computed; only data may be an expression"
     return None

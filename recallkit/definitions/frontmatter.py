@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recallkit.bounds import DOCUMENT_BYTES, PROBLEMS_TOLD
+from recallkit.definitions.pointers import join_pointer, split_pointer
 from recallkit.definitions.yaml_json import Path, Place, YamlValue, read_yaml
 from recallkit.errors import Problem
 
@@ -98,22 +99,6 @@ class Document:
 def utf16_length(text: str) -> int:
     """How many UTF-16 code units a text takes."""
     return len(text) + sum(1 for each in text if ord(each) > 0xFFFF)
-
-
-def split_pointer(pointer: str) -> list[str]:
-    """The steps of a JSON Pointer (RFC 6901)."""
-    if not pointer:
-        return []
-    return (
-        [step.replace("~1", "/").replace("~0", "~") for step in pointer.lstrip("/").split("/")]
-        if pointer != "/"
-        else [""]
-    )
-
-
-def join_pointer(*steps: str | int) -> str:
-    """The JSON Pointer of some steps (RFC 6901)."""
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
 
 
 def read_document(source: str | bytes) -> Document:

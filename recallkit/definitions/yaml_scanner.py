@@ -220,6 +220,7 @@ class StrictScanner(Scanner):
         chunks: list[str] = []
         gap = ""
         start = end = self.get_mark()
+        place = (self.pointer, self.index, self.line, self.column)
         stops = _BLANK + _FLOW if self.flow_level else _BLANK
         while True:
             length = 0
