@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallkit.bounds import ATTRIBUTE_CHARACTERS, FILTERS
+from recallkit.definitions.checker import Expression
 from recallkit.definitions.frontmatter import Document, Report
 from recallkit.definitions.pointers import join_pointer
 
@@ -38,16 +39,6 @@ class Absent(Enum):
 
 
 ABSENT: Final = Absent.ABSENT
-
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """The TypeScript between ``${`` and ``}``, and where it stands in the document (line and column from 1)."""
-
-    text: str
-    line: int
-    column: int
-    pointer: str
 
 
 @dataclass(frozen=True)

@@ -124,12 +124,12 @@ def diagram(definition: Definition) -> Diagram:
         answer. Of a computation function: the input to the program, the program to the output.
     """
     if isinstance(definition, ComputationDefinition):
-        nodes = (
+        program = (
             Node("input", "input", "Input"),
             Node("program", "program", "Program"),
             Node("output", "output", "Output"),
         )
-        return Diagram(nodes, (("input", "program"), ("program", "output")))
+        return Diagram(program, (("input", "program"), ("program", "output")))
     filters = tuple(
         Node(f"filter-{number}", "filter", _filter_label(definition, number))
         for number in range(len(definition.filters))

@@ -61,7 +61,7 @@ def _points_in_order(points: list[dict[str, Any]]) -> tuple[str, str] | None:
 def _before(x: Any, previous: Any) -> bool:
     if isinstance(x, str):
         # By UTF-16 code unit, as the program sorts.
-        return x.encode("utf-16-be", "surrogatepass") < previous.encode("utf-16-be", "surrogatepass")
+        return x.encode("utf-16-be", "surrogatepass") < str(previous).encode("utf-16-be", "surrogatepass")
     return bool(x < previous)
 
 

@@ -6,18 +6,24 @@ says, a comment needs a blank before it, a flow collection and a quoted text sta
 indentation. Anchors, aliases, tags and directives end the reading: a front matter has none of them.
 """
 
+# mypy: disable-error-code="no-untyped-call"
+# (PyYAML's stubs leave its scanner and parser untyped.)
+
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from yaml.composer import Composer
-from yaml.error import Mark, MarkedYAMLError
+from yaml.error import MarkedYAMLError
 from yaml.parser import Parser
 from yaml.reader import Reader
 from yaml.scanner import Scanner
 from yaml.tokens import FlowMappingStartToken, ScalarToken
 
 from recallkit.bounds import FRONT_MATTER_LEVELS
+
+if TYPE_CHECKING:
+    from yaml.error import Mark
 
 _BLANK = "\0 \t\r\n"
 _FLOW = ",[]{}"
@@ -28,7 +34,7 @@ _HEX = "0123456789ABCDEFabcdef"
 class YamlRefused(MarkedYAMLError):
     """Text that a front matter cannot be, at one place."""
 
-    def __init__(self, words: str, mark: Mark | None) -> None:
+    def __init__(self, words: str, mark: Any) -> None:
         super().__init__(problem=words, problem_mark=mark)
         self.words = words
 
@@ -48,6 +54,14 @@ class StrictScanner(Scanner):
     tokens_taken: int
     possible_simple_keys: dict[int, Any]
     allow_simple_key: bool
+
+    if TYPE_CHECKING:
+        # PyYAML's reader has these; the two come together in StrictParser.
+        def peek(self, index: int = 0) -> str: ...
+        def prefix(self, length: int = 1) -> str: ...
+        def forward(self, length: int = 1) -> None: ...
+        def get_mark(self) -> Mark: ...
+        def scan_line_break(self) -> str: ...
 
     def __init__(self) -> None:
         # All of these before super(): it fetches the first token at once.
