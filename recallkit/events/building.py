@@ -1,0 +1,148 @@
+"""Makes a History of what a Reader has read: settles ``specversion``, and reports what looks wrong across events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recallkit.events import lint
+from recallkit.events.history import History
+from recallkit.events.lines import Reader
+from recallkit.events.problems import Problems
+from recallkit.events.times import NO_TIME
+
+_NO_VERSION = 'The event has no specversion; CloudEvents requires one, so add "specversion": "1.0".'
+
+
+def build(reader: Reader, buffer: bytes | bytearray, *, assume: bool, name: str = "") -> History:
+    """Make the history.
+
+    Parameters
+    ----------
+    reader : Reader
+        It is spent afterwards.
+    buffer : bytes or bytearray
+        What the reader's places point into.
+    assume : bool
+        Whether events without ``specversion`` are taken as 1.0. A file's are only where it has several events and none
+        of them says it: then whoever wrote the file leaves it out.
+    name : str
+        What the history was read from, for messages.
+    """
+    columns = {name: column.finish() for name, column in reader.columns.items()}
+    extensions = {name: column.finish() for name, column in reader.extensions.items()}
+    ids = np.empty(len(reader.ids), dtype=object)
+    ids[:] = reader.ids
+    reader.ids = []
+    starts, ends, lines, times = (_joined(parts) for parts in (reader.starts, reader.ends, reader.lines, reader.times))
+    reader.starts, reader.ends, reader.lines, reader.times = [], [], [], []
+    problems, unreadable, rare = reader.problems, reader.unreadable, reader.rare
+
+    versioned = columns["specversion"].equals("1.0")
+    if not versioned.all():
+        several = len(ids) > 1 and not versioned.any() and not problems.counts["bad-specversion"]
+        if assume or several:
+            count = int(np.count_nonzero(~versioned))
+            who = "No event says its specversion" if count == len(ids) else f"{count:,} events do not say theirs"
+            problems.add(None, None, None, "assumed-specversion", f"{who}; 1.0 is assumed.")
+        else:
+            place = np.cumsum(versioned) - 1
+            problems = _without(problems, versioned, place)
+            for row in np.flatnonzero(~versioned).tolist():
+                problems.add(None, int(lines[row]), ids[row], "no-specversion", _NO_VERSION)
+            unreadable = [(int(place[seq]), text) for seq, text in unreadable if versioned[seq]]
+            rare = {int(place[seq]): members for seq, members in rare.items() if versioned[seq]}
+            ids, starts, ends, lines, times = (part[versioned] for part in (ids, starts, ends, lines, times))
+            columns = {name: column.take(versioned) for name, column in columns.items()}
+            extensions = {name: column.take(versioned) for name, column in extensions.items()}
+
+    _report_times(problems, unreadable, times, lines, ids, reader.unit)
+    _report_repeats(problems, buffer, starts, ends, lines, ids, columns["source"].objects(), reader.unit)
+    for long in reader.long_named():
+        words = f"The attribute name {long} is longer than 20 characters: a filter cannot name it."
+        problems.add(None, None, None, "long-name", words)
+    return History(
+        buffer,
+        starts=starts,
+        ends=ends,
+        ids=ids,
+        times=times,
+        columns=columns,
+        extensions=extensions,
+        rare=rare,
+        problems=problems.frame(),
+        name=name,
+    )
+
+
+def _joined(parts: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+
+def _without(problems: Problems, kept: np.ndarray[Any, Any], place: np.ndarray[Any, Any]) -> Problems:
+    """Give the problems less those of events that are passed over after all, with the places that events have now."""
+    result = Problems()
+    for row in problems.rows:
+        if row.seq is None or kept[row.seq]:
+            seq = None if row.seq is None else int(place[row.seq])
+            result.add(seq, row.line, row.id, row.kind, row.words)
+    return result
+
+
+def _report_times(
+    problems: Problems,
+    unreadable: list[tuple[int, str]],
+    times: np.ndarray[Any, Any],
+    lines: np.ndarray[Any, Any],
+    ids: np.ndarray[Any, Any],
+    unit: str,
+) -> None:
+    for seq, text in unreadable:
+        words = (
+            f"The time {text} names no moment (a leap second, a day that does not exist, or no offset): "
+            "a fold passes this event over. Correct it where the event is recorded."
+        )
+        problems.add(seq, int(lines[seq]), ids[seq], "unreadable-time", words)
+    timed = times != NO_TIME
+    found = lint.earlier(times, timed)
+    for at, seq in enumerate(found.tolist()):
+        if problems.full:
+            problems.count("earlier-time", len(found) - at)
+            break
+        before = seq - 1
+        while not timed[before]:
+            before -= 1
+        gap = _length(int(times[before] - times[seq]))
+        words = f"The event's time is {gap} before that of {unit} {lines[before]}; the recorded order is kept."
+        problems.add(seq, int(lines[seq]), ids[seq], "earlier-time", words)
+
+
+def _report_repeats(
+    problems: Problems,
+    buffer: bytes | bytearray,
+    starts: np.ndarray[Any, Any],
+    ends: np.ndarray[Any, Any],
+    lines: np.ndarray[Any, Any],
+    ids: np.ndarray[Any, Any],
+    sources: np.ndarray[Any, Any],
+    unit: str,
+) -> None:
+    found = lint.repeated(ids, sources)
+    for at, (seq, first) in enumerate(found):
+        if problems.full:
+            problems.count("repeated", len(found) - at)
+            break
+        same = buffer[starts[seq] : ends[seq]] == buffer[starts[first] : ends[first]]
+        what = "The same event stands" if same else "Another event with the same source and id stands"
+        words = f"{what} in {unit} {lines[first]} already; both are folded, so remove one if that is a mistake."
+        problems.add(seq, int(lines[seq]), ids[seq], "repeated", words)
+
+
+def _length(milliseconds: int) -> str:
+    """Say a length of time in its largest unit."""
+    for name, size in (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second", 1_000)):
+        if milliseconds >= size:
+            count = milliseconds // size
+            return f"{count:,} {name}{'' if count == 1 else 's'}"
+    return f"{milliseconds} ms"

@@ -1,0 +1,294 @@
+"""Reads the texts of many events: a fast way for ordinary lines, and `event.examine` for every other one.
+
+The fast way decodes the attributes of a line with msgspec, which is strict, into a struct that knows the extensions met
+so far. A line that it refuses, or whose attributes look unusual, is examined; so what is kept never depends on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from recallkit.bounds import LEVELS, LINE_BYTES
+from recallkit.events import lint
+from recallkit.events.columns import ColumnBuilder
+from recallkit.events.event import CONTEXT, DATA, examine, is_long_name, is_media_type, too_deep
+from recallkit.events.problems import Fault, Problems
+from recallkit.events.times import read_time, read_times
+
+BLOCK_BYTES: Final = 1024 * 1024
+NAMED_COLUMNS: Final = 32
+"""Extensions beyond this many different names are kept event by event, not as columns."""
+
+_BLANKS: Final = b" \t\r\n"
+_COLUMNS: Final = ("type", "source", "specversion", "subject", "datacontenttype", "dataschema")
+
+
+class Reader:
+    """Takes blocks of lines and keeps what is read: where each event's text stands, its columns, and its problems."""
+
+    def __init__(self, *, unit: str = "line") -> None:
+        self.problems = Problems()
+        self.looked_like_events = False
+        self.unit = unit
+        self.ids: list[str] = []
+        self.columns: dict[str, ColumnBuilder] = {name: ColumnBuilder() for name in _COLUMNS}
+        self.extensions: dict[str, ColumnBuilder] = {}
+        self.rare: dict[int, dict[str, Any]] = {}
+        self.starts: list[np.ndarray[Any, Any]] = []
+        self.ends: list[np.ndarray[Any, Any]] = []
+        self.lines: list[np.ndarray[Any, Any]] = []
+        self.times: list[np.ndarray[Any, Any]] = []
+        self.unreadable: list[tuple[int, str]] = []
+        self.long_names: set[str] = set()
+        self._learn(())
+
+    def _learn(self, names: Sequence[str]) -> None:
+        """Make the decoder of ordinary events, which knows these extensions too."""
+        for name in names:
+            self.extensions[name] = ColumnBuilder(len(self.ids))
+        text, value = str | None, str | bool | int | None
+        fields: list[Any] = [("id", str), ("type", str), ("source", str)]
+        fields += [(name, text, None) for name in CONTEXT[3:]]
+        fields += [("data", msgspec.Raw, None), ("data_base64", text, None)]
+        # An extension's name may be a Python keyword or begin with a digit, so fields have names of our own.
+        self._fields = {name: f"x{i}" for i, name in enumerate(self.extensions)}
+        fields += [(field, value, None) for field in self._fields.values()]
+        self._event = msgspec.defstruct(
+            "Event",
+            fields,
+            rename={field: name for name, field in self._fields.items()},
+            forbid_unknown_fields=True,
+            gc=False,
+        )
+        self._decode = msgspec.json.Decoder(self._event).decode
+        self._parts = attrgetter("id", *CONTEXT[1:], "data_base64", *self._fields.values())
+
+    def read(self, block: bytes, base: int, line: int) -> int:
+        """Read a block of whole lines.
+
+        Parameters
+        ----------
+        block : bytes
+            Lines, without the end of the last one.
+        base : int
+            Where the block begins in the history's bytes.
+        line : int
+            The number of its first line, from 1.
+
+        Returns
+        -------
+        int
+            How many lines it holds.
+        """
+        texts = block.split(b"\n")
+        sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        starts = np.cumsum(sizes + 1) - (sizes + 1) + base
+        self.read_texts(block, texts, starts, sizes, np.arange(line, line + len(texts), dtype=np.int64))
+        return len(texts)
+
+    def read_texts(
+        self,
+        block: bytes,
+        texts: list[bytes],
+        starts: np.ndarray[Any, Any],
+        sizes: np.ndarray[Any, Any],
+        lines: np.ndarray[Any, Any],
+    ) -> None:
+        """Read texts of one event each; ``block`` holds them all, and is searched for what is suspicious."""
+        while (unknown := self._read_once(block, texts, starts, sizes, lines)) is not None:
+            self._learn(unknown)
+
+    def _read_once(
+        self,
+        block: bytes,
+        texts: list[bytes],
+        starts: np.ndarray[Any, Any],
+        sizes: np.ndarray[Any, Any],
+        lines: np.ndarray[Any, Any],
+    ) -> list[str] | None:
+        """Read a block, or give the names of extensions to learn first."""
+        doubtful: set[int] = set() if block.isascii() else _not_utf8(block, texts)
+        try:
+            events: list[Any] = list(map(self._decode, texts))
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            events = []
+            for i, text in enumerate(texts):
+                try:
+                    events.append(self._decode(text))
+                except (msgspec.MsgspecError, ValueError, RecursionError):
+                    events.append(None)
+                    if text.strip(_BLANKS):
+                        doubtful.add(i)
+        present = [i for i, event in enumerate(events) if event is not None]
+        # The event is one level; two brackets a level is the least that a deep text takes.
+        doubtful.update(i for i in np.flatnonzero(sizes > 2 * LEVELS).tolist() if too_deep(texts[i], LEVELS + 1))
+        doubtful.update(np.flatnonzero(sizes > LINE_BYTES).tolist())
+        self._doubt(events, present, doubtful)
+        faults: list[tuple[int, Fault]] = []
+        rare: dict[int, dict[str, Any]] = {}
+        for i in sorted(doubtful):
+            result = examine(texts[i]) if len(texts[i]) <= LINE_BYTES else _too_large(len(texts[i]))
+            if isinstance(result, Fault):
+                faults.append((i, result))
+                events[i] = None
+                self.looked_like_events |= result.kind not in ("not-json", "not-utf8", "not-an-object") and (
+                    not result.kind.startswith("no-") or _names_something(texts[i])
+                )
+                self.looked_like_events |= b'"specversion"' in texts[i]
+                continue
+            names = [name for name in result if name not in CONTEXT and name not in DATA]
+            unknown = [name for name in names if name not in self._fields]
+            if unknown and len(self._fields) < NAMED_COLUMNS:
+                return unknown[: NAMED_COLUMNS - len(self._fields)]
+            if unknown:
+                rare[i] = {name: result[name] for name in unknown}
+            known = {name: result[name] for name in CONTEXT if name in result}
+            known |= {self._fields[name]: result[name] for name in names if name in self._fields}
+            events[i] = self._event(**known)
+        for i, fault in faults:
+            self.problems.add(None, int(lines[i]), fault.id, fault.kind, fault.words)
+        self._keep(block, texts, events, rare, starts, sizes, lines)
+        return None
+
+    def _doubt(self, events: list[Any], present: list[int], doubtful: set[int]) -> None:
+        """Add the events whose attributes must be examined: judged a column at a time."""
+        if not present:
+            return
+        columns = zip(*map(self._parts, (events[i] for i in present)), strict=True)
+        named = dict(zip(("id", *CONTEXT[1:], "data_base64", *self._fields), columns, strict=True))
+
+        def doubt(values: Sequence[Any], wrong: Any) -> None:
+            doubtful.update(present[row] for row, value in enumerate(values) if wrong(value))
+
+        for name in ("id", "type", "source", "subject", "dataschema"):
+            if "" in named[name]:
+                doubt(named[name], lambda value: value == "")
+        if not set(named["specversion"]) <= {"1.0", None}:
+            doubt(named["specversion"], lambda value: value not in ("1.0", None))
+        if not all(value is None or is_media_type(value) for value in set(named["datacontenttype"])):
+            doubt(named["datacontenttype"], lambda value: value is not None and not is_media_type(value))
+        doubt(named["data_base64"], lambda value: value is not None)
+        for name in self._fields:
+            values = named[name]
+            if int in set(map(type, values)):
+                doubt(values, lambda value: value.__class__ is int and not -(2**31) <= value < 2**31)
+        _, rest = read_times(named["time"])
+        doubtful.update(present[row] for row in rest if read_time(named["time"][row])[1] == "refused")
+
+    def _keep(
+        self,
+        block: bytes,
+        texts: list[bytes],
+        events: list[Any],
+        rare: dict[int, dict[str, Any]],
+        starts: np.ndarray[Any, Any],
+        sizes: np.ndarray[Any, Any],
+        lines: np.ndarray[Any, Any],
+    ) -> None:
+        """Append what is left of a block to the columns."""
+        kept = [i for i, event in enumerate(events) if event is not None]
+        if not kept:
+            return
+        self.looked_like_events = True
+        rows = np.array(kept, dtype=np.int64)
+        columns = list(zip(*map(self._parts, (events[i] for i in kept)), strict=True))
+        named = dict(zip(("id", *CONTEXT[1:], "data_base64", *self._fields), columns, strict=True))
+        seq = len(self.ids)
+        times, rest = read_times(named["time"])
+        for row in rest:
+            times[row], verdict = read_time(named["time"][row])
+            if verdict != "read":
+                self.unreadable.append((seq + row, named["time"][row]))
+        self.ids.extend(named["id"])
+        for name, column in self.columns.items():
+            column.extend(named[name])
+        for name, column in self.extensions.items():
+            column.extend(named[name])
+        for row, i in enumerate(kept):
+            if i in rare:
+                self.rare[seq + row] = rare[i]
+        begins, ends = starts[rows], starts[rows] + sizes[rows]
+        for row, i in enumerate(kept):
+            if texts[i][:1] != b"{" or texts[i][-1:] != b"}":
+                begins[row] += len(texts[i]) - len(texts[i].lstrip(_BLANKS))
+                ends[row] -= len(texts[i]) - len(texts[i].rstrip(_BLANKS))
+        self.starts.append(begins)
+        self.ends.append(ends)
+        self.lines.append(lines[rows])
+        self.times.append(times)
+        self._suspect(block, texts, kept, seq, starts, lines)
+
+    def _suspect(
+        self,
+        block: bytes,
+        texts: list[bytes],
+        kept: list[int],
+        seq: int,
+        starts: np.ndarray[Any, Any],
+        lines: np.ndarray[Any, Any],
+    ) -> None:
+        """Report the texts that hold what the engine reads differently than it is written."""
+        row_of = {i: row for row, i in enumerate(kept)}
+        ends = lint.long_digits(block)
+        if len(ends):
+            for i in np.unique(np.searchsorted(starts - starts[0], ends, side="right") - 1).tolist():
+                if i in row_of and (found := lint.big_integers(texts[i])):
+                    self._report(seq + row_of[i], int(lines[i]), "big-integer", lint.big_integer_words(found))
+        if lint.may_hold_surrogates(block):
+            for i, row in row_of.items():
+                if lint.may_hold_surrogates(texts[i]) and (halves := lint.lone_surrogates(texts[i])):
+                    self._report(seq + row, int(lines[i]), "lone-surrogate", lint.lone_surrogate_words(halves))
+
+    def _report(self, seq: int, line: int, kind: str, words: str) -> None:
+        self.problems.add(seq, line, self.ids[seq], kind, words)
+
+    def long_named(self) -> list[str]:
+        """Give the names of extensions that are longer than a filter can write."""
+        rare = {name for members in self.rare.values() for name in members}
+        return sorted(name for name in {*self.extensions, *rare} if is_long_name(name))
+
+
+def blocks(buffer: bytes | bytearray, start: int = 0) -> Iterator[tuple[bytes, int]]:
+    """Cut a buffer into blocks of whole lines, each with its place; the end of a block's last line is left out."""
+    size = len(buffer)
+    while start < size:
+        end = min(start + BLOCK_BYTES, size)
+        if end < size:
+            newline = buffer.rfind(b"\n", start, end)
+            if newline < 0:
+                newline = buffer.find(b"\n", end)
+            end = size if newline < 0 else newline
+        elif buffer[end - 1] == 10:
+            end -= 1
+        yield bytes(memoryview(buffer)[start:end]), start
+        start = end + 1
+
+
+def _not_utf8(block: bytes, texts: list[bytes]) -> set[int]:
+    """Give the lines of a block that are not UTF-8."""
+    try:
+        block.decode("utf-8")
+    except UnicodeDecodeError:
+        return {i for i, text in enumerate(texts) if not _is_utf8(text)}
+    return set()
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _too_large(size: int) -> Fault:
+    return Fault("too-large", f"The event takes {size:,} bytes, more than the {LINE_BYTES:,} that are read; split it.")
+
+
+def _names_something(text: bytes) -> bool:
+    return any(b'"%s"' % name.encode() in text for name in ("id", "type", "source"))
