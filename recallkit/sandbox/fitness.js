@@ -5,17 +5,16 @@
 //                   {deep: true, path}: a list or object at level 513; {raised, path}: a getter raised `raised`
 //   fit(value)    → undefined, or the same record
 //   text(value)   → the JSON text of a record of the page loop's own, whatever a program did to the prototypes
-//   makeMemo(seen) → memo; see below
+//   makeMemo(seen) → memo: the size and depth of a value whose parts were measured before; see below
 // `utf8(text)` gives the bytes of a text in UTF-8.
 (utf8) => {
   'use strict';
-  const { apply, getPrototypeOf, getOwnPropertyDescriptor, ownKeys } = Reflect;
+  const { apply, getPrototypeOf, getOwnPropertyDescriptor } = Reflect;
   const { parse, stringify } = JSON;
-  const { keys, values, getOwnPropertyDescriptors, hasOwn } = Object;
+  const { keys, values, getOwnPropertySymbols, hasOwn, is } = Object;
   const { isArray } = Array;
   const ObjectPrototype = Object.prototype;
   const ArrayPrototype = Array.prototype;
-  const { get: mapGet, set: mapSet } = WeakMap.prototype;
   const { slice } = String.prototype;
   const { exec } = RegExp.prototype;
   const toText = String;
@@ -187,65 +186,115 @@
     return written.text === undefined ? written : undefined;
   };
 
-  // The fast way's memory (see the design, section 3). memo(value) → {bytes, levels} for a value that is, as it stands,
-  // what its JSON text reads back as: plain lists and objects of data members, no negative zero. Otherwise undefined: then
-  // write() says what is the matter, or carries it. `seen` remembers each list and object that was walked; so nothing may
-  // have changed one since. `levels` is 0 for what is no list and no object.
+  // The fast way's memory (see the design, section 3), for a frozen context only. memo(value) → {bytes, levels, value}: the size
+  // of the JSON text, its depth (0 for what is no list and no object), and what it reads back as, made of copies of what is
+  // new and of what `seen` already remembers. Otherwise undefined: then write() says what is the matter, or carries it.
+  // `seen` is a WeakMap of each list and object that was walked, to bytes × 1024 + levels; nothing may have changed one since.
   const makeMemo = (seen) => {
-    // Whether JSON gives a primitive value back as it is.
-    const carried = (value) => {
+    // the last container that was walked
+    let copied;
+    let packed;
+    // the bytes of names, quotes and colon with them
+    let sizes = { __proto__: null };
+    let named = 0;
+    const sizeOf = (name) => {
+      if (++named > 10000) {
+        sizes = { __proto__: null };
+        named = 1;
+      }
+      return (sizes[name] = utf8(stringify(name)) + 1);
+    };
+    const loose = (value) => {
       if (typeof value === 'number') return value - value === 0 && (value !== 0 || 1 / value > 0);
       return typeof value === 'string' || value === null || typeof value === 'boolean';
     };
-    let deepest = 0; // the greatest height among the members that were just walked
-    const walk = (value, level) => {
-      const known = apply(mapGet, seen, [value]);
-      if (known !== undefined) {
-        if (known.levels > deepest) deepest = known.levels;
-        return known.bytes;
-      }
-      if (level > LEVELS) return -1;
-      const outer = deepest;
-      deepest = 0;
-      const prototype = getPrototypeOf(value);
-      const list = isArray(value);
-      const members = getOwnPropertyDescriptors(value);
-      const names = ownKeys(members);
-      let { length } = names;
-      if (list) {
-        // the last of a list's own names is its length: any more of them are extra members, any fewer are empty places
-        if (prototype !== ArrayPrototype || --length !== value.length || names[length] !== 'length') return -1;
-      } else if (prototype !== ObjectPrototype) return -1;
-      // brackets and commas, names and colons; then the members, the primitive ones all at once
-      let bytes = length === 0 ? 2 : length + 1;
-      const loose = [];
-      let count = 0;
-      for (let i = 0; i < length; i++) {
-        const name = names[i];
-        const member = members[name];
-        if (typeof name !== 'string' || !('value' in member) || !member.enumerable) return -1;
-        const inner = member.value;
-        if (typeof inner === 'object' && inner !== null) {
-          const size = walk(inner, level + 1);
-          if (size < 0) return -1;
-          bytes += size;
-        } else if (carried(inner)) loose[count++] = inner;
-        else return -1;
-      }
-      if (!list && length !== 0) bytes += utf8(stringify(names)) - 1;
-      if (count !== 0) bytes += utf8(stringify(loose)) - count - 1;
-      const levels = deepest + 1;
-      apply(mapSet, seen, [value, { __proto__: null, bytes, levels }]);
-      deepest = outer > levels ? outer : levels;
-      return bytes;
+    const remember = (copy, bytes, deepest) => {
+      if (deepest >= LEVELS) return false;
+      copied = copy;
+      packed = bytes * 1024 + deepest + 1;
+      seen.set(copy, packed);
+      return true;
     };
+    // The two walks read every member twice, as write() does: a member that answers otherwise the second time is not carried.
+    const walkList = (value, level) => {
+      const copy = [...value];
+      const { length } = copy;
+      if (value.length !== length) return false;
+      const others = [];
+      let inner = 0; // the lists and objects in it, bytes × 1024
+      let deepest = 0;
+      for (let i = 0; i < length; i++) {
+        const member = copy[i];
+        if (member !== value[i]) return false;
+        if (typeof member !== 'object' || member === null) {
+          if (!loose(member)) return false;
+          others[others.length] = member;
+          continue;
+        }
+        let known = seen.get(member);
+        if (known === undefined) {
+          if (!walk(member, level + 1)) return false;
+          known = packed;
+          copy[i] = copied;
+        }
+        const levels = known & 1023;
+        if (levels > deepest) deepest = levels;
+        inner += known - levels;
+      }
+      const count = others.length;
+      if (count === length) return remember(copy, utf8(stringify(copy)), 0);
+      return remember(copy, length + 1 + inner / 1024 + (count === 0 ? 0 : utf8(stringify(others)) - count - 1), deepest);
+    };
+    const walkObject = (value, level) => {
+      const prototype = getPrototypeOf(value);
+      if (prototype !== ObjectPrototype && prototype !== null) return false;
+      const copy = { ...value };
+      const again = values(value);
+      const { length } = again;
+      if (getOwnPropertySymbols(copy).length !== 0) return false;
+      const others = [];
+      let bytes = length + 1;
+      let inner = 0;
+      let deepest = 0;
+      let i = 0;
+      for (const name in copy) {
+        const member = copy[name];
+        if (member !== again[i++]) return false;
+        if (typeof member !== 'object' || member === null) {
+          if (!loose(member)) return false;
+          others[others.length] = member;
+        } else {
+          let known = seen.get(member);
+          if (known === undefined) {
+            if (name === '__proto__' || !walk(member, level + 1)) return false;
+            known = packed;
+            copy[name] = copied;
+          }
+          const levels = known & 1023;
+          if (levels > deepest) deepest = levels;
+          inner += known - levels;
+        }
+        bytes += sizes[name] ?? sizeOf(name);
+      }
+      if (i !== length) return false;
+      const count = others.length;
+      if (count === length) return remember(copy, utf8(stringify(copy)), 0);
+      return remember(copy, bytes + inner / 1024 + (count === 0 ? 0 : utf8(stringify(others)) - count - 1), deepest);
+    };
+    const walk = (value, level) =>
+      level <= LEVELS && value.toJSON === undefined && (isArray(value) ? walkList(value, level) : walkObject(value, level));
     return (value) => {
       if (typeof value !== 'object' || value === null) {
-        return carried(value) ? { __proto__: null, bytes: utf8(stringify(value)), levels: 0 } : undefined;
+        const written = write(value);
+        return written.text === undefined || is(value, -0) ? undefined : { __proto__: null, bytes: utf8(written.text), levels: 0, value };
       }
-      deepest = 0;
-      const bytes = walk(value, 1);
-      return bytes < 0 || deepest > LEVELS ? undefined : { __proto__: null, bytes, levels: deepest };
+      const known = seen.get(value);
+      if (known !== undefined) {
+        copied = value;
+        packed = known;
+      } else if (!walk(value, 1)) return undefined;
+      const levels = packed & 1023;
+      return { __proto__: null, bytes: (packed - levels) / 1024, levels, value: copied };
     };
   };
 
