@@ -77,3 +77,15 @@ CUT_MARK: Final = "…"
 HISTORY_BYTES: Final = 4_096 * MIB
 LINE_BYTES: Final = 64 * MIB
 PROBLEM_ROWS: Final = 10_000
+
+# Schemas on the host (the kit's own: no check may hang)
+PATTERN_CHECKPOINTS: Final = 500
+PATTERN_SECONDS: Final = 2.0
+SCHEMA_STEPS: Final = 1_000_000
+SCHEMA_SECONDS: Final = 10.0
+SCHEMA_ISSUES: Final = 10_000
+
+# What production takes of a schema (reference-facts, Documents and schemas)
+PRODUCTION_SCHEMA_BYTES: Final = 65_536
+PRODUCTION_SCHEMA_LEVELS: Final = 64
+PRODUCTION_ENUM_VALUES: Final = 1_000
