@@ -1,7 +1,7 @@
 // One check of a document: its module against the types its schemas say, and its filters' expressions.
 import { wordsOf } from "./compiler.mjs";
 import { GONE_VALUES } from "./library.mjs";
-import { applyRules } from "./rules.mjs";
+import { applyRules, AT_ONCE, NOT_ERASABLE } from "./rules.mjs";
 
 const ENTRIES = {
   computation: [
@@ -28,7 +28,6 @@ const ENTRIES = {
   ],
 };
 
-const NOT_ERASABLE_CODE = 1294;
 // What the compiler says of asynchronous code besides: what an async function must return, where await may stand.
 const ASYNC_CODES = new Set([1055, 1058, 1064, 1065, 1308, 1375, 1378, 1432, 2318, 2468, 2504, 2697, 2705, 2712]);
 // "'X' only refers to a type" and "Cannot use namespace 'X' as a value".
@@ -54,7 +53,7 @@ export class Check {
   }
 
   #checkModule({ kind, body, declarations, assignments }, problems) {
-    const tell = (words, offset) => problems.push({ words, offset, expression: null });
+    const tell = (words, offset) => problems.push({ words, offset: offset ?? 0, expression: null });
     const source = this.compiler.parse("/module.ts", body);
     const grammar = this.compiler.grammar(source);
     if (grammar.length > 0) {
@@ -75,17 +74,16 @@ export class Check {
         new Map([["/declarations.d.ts", declared], ["/module.ts", source], ["/entry.ts", entrySource]]));
       for (const each of told(declared)) tell(`The types of the schemas: ${wordsOf(each.messageText)}`, 0);
       for (const each of told(source)) if (!isHidden(each, findings)) tell(wordsFor(each), each.start);
-      const awaits = findings.some((each) => each.start >= 0 && each.hides && ASYNC_SENTENCE.test(each.words));
       for (const each of told(entrySource)) {
         const entry = present[lineOf(entrySource.text, each.start) - present.length];
-        if (entry === undefined || awaits) continue;
+        if (entry === undefined || awaits(this.ts, exports.get(entry.name))) continue; // the rules have told that
         tell(`${entry.words}: ${wordsOf(each.messageText)}`, exports.get(entry.name).getStart(source));
       }
     }
     const refused = new Set();
     const blanked = this.blankSourceFile(source, (node) => refused.add(node.getStart(source)));
     for (const start of refused) {
-      if (!problems.some((each) => each.offset === start)) tell("This syntax is not allowed when 'erasableSyntaxOnly' is enabled.", start);
+      if (!problems.some((each) => each.offset === start)) tell(NOT_ERASABLE, start);
     }
     return { module: blanked, exports: [...exports.keys()] };
   }
@@ -99,7 +97,7 @@ export class Check {
       const before = problems.length;
       const text = expressions[index];
       const tell = (words, offset) =>
-        problems.push({ words, offset: Math.max(0, Math.min(offset - head.length, text.length)), expression: index });
+        problems.push({ words, offset: Math.max(0, Math.min((offset ?? 0) - head.length, text.length)), expression: index });
       const grammar = this.compiler.grammar(source);
       if (grammar.length > 0) {
         for (const each of grammar.slice(0, 1)) tell(wordsOf(each.messageText), each.start);
@@ -113,13 +111,16 @@ export class Check {
       const { findings, crowded } = applyRules(this.ts, source, { assignments, topLevel: false });
       for (const each of findings) tell(each.words, each.start);
       if (!crowded) for (const each of told(source)) if (!isHidden(each, findings)) tell(wordsFor(each), each.start);
-      const blanked = this.blankSourceFile(source, (node) => tell("This syntax is not allowed when 'erasableSyntaxOnly' is enabled.", node.pos));
+      const blanked = this.blankSourceFile(source, (node) => tell(NOT_ERASABLE, node.pos));
       return problems.length > before ? null : blanked.slice(body.getStart(source), body.end);
     });
   }
 }
 
-const ASYNC_SENTENCE = /awaits nothing$/u;
+function awaits(ts, declaration) {
+  const isAsync = declaration.modifiers?.some((each) => each.kind === ts.SyntaxKind.AsyncKeyword) ?? false;
+  return isAsync || declaration.asteriskToken !== undefined;
+}
 
 function entryText(entries) {
   const imports = entries.map(({ name }, index) => `import { ${name} as entry${index} } from "./module";`);
@@ -140,11 +141,12 @@ function wholeExpression(ts, source, start, end) {
   return whole ? body : undefined;
 }
 
-function isHidden(diagnostic, findings) {
-  const start = diagnostic.start ?? 0;
+/** Whether a finding of the rules says already what the compiler says here, in other words. */
+function isHidden({ start, code }, findings) {
   return findings.some(
     (each) =>
-      each.hides && ((start >= each.start && start < each.end) || (ASYNC_SENTENCE.test(each.words) && ASYNC_CODES.has(diagnostic.code))),
+      each.hides &&
+      (start === undefined || (start >= each.start && start < each.end) || (each.words === AT_ONCE && ASYNC_CODES.has(code))),
   );
 }
 

@@ -20,24 +20,23 @@ const CODE_BUILDERS = new Set(["require", "eval", "Function"]);
 export function applyRules(ts, source, { assignments, topLevel = true }) {
   const findings = [];
   const exports = new Map();
-  const told = (node, words, hides = false) => findings.push({ start: node.getStart(source), end: node.end, words, hides });
+  const told = (node, words, hides = false) =>
+    findings.push({ start: node.getStart(source), end: hides ? endOfUse(ts, node) : node.end, words, hides });
 
   if (topLevel) for (const statement of source.statements) judgeStatement(ts, statement, told, exports);
-
   let crowded = false;
-  const counts = [{ count: 0 }];
+  const counts = [0]; // of the functions around the node, the innermost last
   const visit = (node) => {
     judgeNode(ts, node, told);
     if (isAssignment(ts, node)) {
-      const own = counts[counts.length - 1];
-      own.count += 1;
+      counts[counts.length - 1] += 1;
+      if (counts[counts.length - 1] === assignments + 1) {
+        told(node, tooManyAssignments(assignments));
+        crowded = true;
+      }
     }
     const opens = ts.isFunctionLike(node);
-    if (opens) counts.push({ count: 0 });
-    if (isAssignment(ts, node) && counts[counts.length - 1].count === assignments + 1) {
-      told(node, tooManyAssignments(assignments));
-      crowded = true;
-    }
+    if (opens) counts.push(0);
     ts.forEachChild(node, visit);
     if (opens) counts.pop();
   };
@@ -58,7 +57,7 @@ function judgeStatement(ts, statement, told, exports) {
   if (ts.isFunctionDeclaration(statement) && has(ts.SyntaxKind.ExportKeyword)) {
     const name = has(ts.SyntaxKind.DefaultKeyword) ? "default" : statement.name?.text;
     if (name !== undefined && !exports.has(name)) exports.set(name, statement);
-    if (statement.asteriskToken !== undefined) told(statement, AT_ONCE, true);
+    if (statement.asteriskToken !== undefined) told(statement, AT_ONCE);
     return undefined;
   }
   return told(statement, NOTHING_ELSE);
@@ -101,6 +100,15 @@ function judgeNode(ts, node, told) {
       else if ((node.flags & ts.NodeFlags.AwaitUsing) === ts.NodeFlags.AwaitUsing) told(node, AT_ONCE, true);
       break;
   }
+}
+
+/** Where the use of an expression's value ends: what the compiler says of `import.meta.url` says nothing more. */
+function endOfUse(ts, node) {
+  let used = node;
+  while ((ts.isPropertyAccessExpression(used.parent) || ts.isCallExpression(used.parent)) && used.parent.expression === used) {
+    used = used.parent;
+  }
+  return used.end;
 }
 
 function isAssignment(ts, node) {
