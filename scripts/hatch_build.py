@@ -33,10 +33,15 @@ LICENCES: Final = {
     "ts-blank-space": ("LICENSE",),
 }
 
-# Node scripts, named from the repository's root, that make further assets out of npm's. Each runs once the files above
-# stand, as `node SCRIPT ASSETS`, where ASSETS is the folder it may read and write. Name a generator here; nothing else
-# is needed: a change to its text makes the assets anew.
-GENERATORS: Final[tuple[str, ...]] = ("scripts/make_library.mjs",)
+# Node scripts that make further assets out of npm's, each with the other files of the repository that it reads, all named
+# from the root. Each runs once the files above stand, as `node SCRIPT ASSETS`, where ASSETS is the folder it may read and
+# write. A change to a file named here makes the assets anew.
+GENERATORS: Final[dict[str, tuple[str, ...]]] = {
+    "scripts/make_library.mjs": (
+        "recallkit/definitions/checker/library.mjs",
+        "recallkit/definitions/checker/engine-library.json",
+    ),
+}
 
 # What `recallkit demo` and the lessons read, for a person who has only the wheel.
 EXAMPLES: Final = {"functions": "notebooks/functions", "data": "data"}
@@ -76,7 +81,7 @@ def make_assets(root: Path) -> bool:
                 for name in names:
                     copy(packages / package / name, made / "licences" / f"{package.rpartition('/')[2]}.{name}")
             for script in GENERATORS:
-                subprocess.run([node(), root / script, made], check=True, stdin=subprocess.DEVNULL)
+                subprocess.run([node(), str(root / script), str(made)], check=True, stdin=subprocess.DEVNULL)
             write_stamp(made, recipe)
             made.chmod(0o755)
             shutil.rmtree(assets, ignore_errors=True)
@@ -88,9 +93,12 @@ def make_assets(root: Path) -> bool:
 
 
 def recipe_of(root: Path) -> str:
-    """The hash of all that decides what the assets hold: the lock file, this file and the generators."""
+    """The hash of all that decides what the assets hold: the lock file, this file and what the generators are."""
+    read = [root / "scripts" / "npm" / "package-lock.json", Path(__file__)]
+    for script, others in GENERATORS.items():
+        read += [root / name for name in (script, *others)]
     digest = hashlib.sha256()
-    for path in (root / "scripts" / "npm" / "package-lock.json", Path(__file__), *(root / name for name in GENERATORS)):
+    for path in read:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 

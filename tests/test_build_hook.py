@@ -68,6 +68,7 @@ class Npm:
 def npm(hook: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Npm:
     stand_in = Npm(hook)
     monkeypatch.setattr(hook, "fetch", stand_in.fetch)
+    monkeypatch.setattr(hook, "GENERATORS", {})
     return stand_in
 
 
@@ -150,3 +151,29 @@ def test_a_package_without_a_file_that_is_needed_is_an_error_and_leaves_nothing_
     with pytest.raises(RuntimeError, match=r"typescript holds no lib/no-such-file\.js"):
         hook.make_assets(tree)
     assert list((tree / "recallkit").iterdir()) == []
+
+
+def test_a_generator_adds_to_the_assets_and_a_change_to_what_it_reads_makes_them_again(
+    hook: ModuleType, npm: Npm, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(
+        tree / "scripts" / "count.mjs",
+        'import { readFileSync, writeFileSync } from "node:fs";\n'
+        'const told = readFileSync(new URL("../told.txt", import.meta.url), "utf8");\n'
+        "writeFileSync(`${process.argv[2]}/checker/made.txt`, told);\n",
+    )
+    write(tree / "told.txt", "first")
+    monkeypatch.setattr(hook, "GENERATORS", {"scripts/count.mjs": ("told.txt",)})
+    assert hook.make_assets(tree)
+    made = tree / "recallkit" / "assets" / "checker" / "made.txt"
+    assert made.read_text(encoding="utf-8") == "first"
+    assert not hook.make_assets(tree)
+    write(tree / "told.txt", "second")
+    assert hook.make_assets(tree)
+    assert made.read_text(encoding="utf-8") == "second"
+
+
+def test_every_file_that_the_hook_names_is_there(hook: ModuleType, root: Path) -> None:
+    named = [*hook.GENERATORS, *(name for others in hook.GENERATORS.values() for name in others)]
+    assert [name for name in named if not (root / name).is_file()] == []
+    assert [place for place in hook.EXAMPLES.values() if not (root / place).is_dir()] == []
