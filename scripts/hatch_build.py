@@ -33,9 +33,9 @@ LICENCES: Final = {
     "ts-blank-space": ("LICENSE",),
 }
 
-# Node scripts that make further assets out of npm's, each with the other files of the repository that it reads, all named
-# from the root. Each runs once the files above stand, as `node SCRIPT ASSETS`, where ASSETS is the folder it may read and
-# write. A change to a file named here makes the assets anew.
+# Node scripts that make further assets out of npm's, each with the other files of the repository that it reads, all
+# named from the root. Each runs once the files above stand, as `node SCRIPT ASSETS`, where ASSETS is the folder it may
+# read and write. A change to a file named here makes the assets anew.
 GENERATORS: Final[dict[str, tuple[str, ...]]] = {
     "scripts/make_library.mjs": (
         "recallkit/definitions/checker/library.mjs",
