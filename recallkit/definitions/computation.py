@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,20 +10,10 @@ from recallkit.bounds import LANGUAGE
 from recallkit.definitions.checker import check_module
 from recallkit.definitions.fields import Findings, check_description, check_fields, check_language, check_schema
 from recallkit.definitions.frontmatter import Document, in_order
-from recallkit.definitions.pointers import join_pointer
+from recallkit.definitions.schemas import Schema
 from recallkit.definitions.shapes import SHAPES
 from recallkit.definitions.types import declarations
 from recallkit.errors import Problem
-
-# Where a schema holds schemas (JSON Schema 2020-12, and the names that older drafts gave them).
-_ONE = frozenset(
-    {
-        *("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not"),
-        *("propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"),
-    }
-)
-_LISTS = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
-_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
 
 
 @dataclass(frozen=True)
@@ -95,8 +85,7 @@ def read_computation(document: Document) -> tuple[ComputationDefinition | None, 
     if shape is not None and shape not in SHAPES:
         found.error("/output/shape", f"output.shape is one of {', '.join(SHAPES)}")
     for section in ("input", "output"):
-        check_schema(document, section, found)
-        _refuse_patterns(document, section, found)
+        _refuse_patterns(check_schema(document, section, found), found)
     if found.fail():
         return None, in_order(found.problems)
     input_schema = (document.front.get("input") or {}).get("schema")
@@ -121,30 +110,10 @@ def read_computation(document: Document) -> tuple[ComputationDefinition | None, 
     ), problems
 
 
-def _refuse_patterns(document: Document, section: str, found: Findings) -> None:
+def _refuse_patterns(schema: Schema | None, found: Findings) -> None:
     """A pattern is refused in a computation function's schemas (computation, Types)."""
-    schema = (document.front.get(section) or {}).get("schema")
-    refused = [
-        f"{where}/pattern" for where, each in subschemas(schema, join_pointer(section, "schema")) if "pattern" in each
-    ]
+    refused = schema.pattern_pointers() if schema else []
     # What is refused needs no warning beside it.
     found.problems = [each for each in found.problems if each.severity == "error" or each.pointer not in refused]
     for pointer in refused:
         found.error(pointer, "A pattern is refused in a computation function's schema; check the text in the program")
-
-
-def subschemas(schema: Any, pointer: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A schema and every schema inside it, each with its pointer; values such as those of const are no schemas."""
-    waiting = [(pointer, schema)]
-    while waiting:
-        where, each = waiting.pop()
-        if not isinstance(each, dict):
-            continue
-        yield where, each
-        for key, value in each.items():
-            if isinstance(value, dict) and key in _MAPS:
-                waiting += [(where + join_pointer(key, name), inner) for name, inner in value.items()]
-            elif isinstance(value, list) and key in _LISTS:
-                waiting += [(where + join_pointer(key, number), inner) for number, inner in enumerate(value)]
-            elif key in _ONE:
-                waiting.append((where + join_pointer(key), value))
