@@ -163,7 +163,9 @@ def _current() -> Worker:
     """Give the worker, started anew when there is none that lives. Call it with the lock held."""
     global _worker
     if _worker is None or not _worker.alive():
-        _worker = None
+        if _worker is not None:
+            _worker.kill()
+            _worker = None
         try:
             _worker = Worker()
         except OSError as error:
@@ -248,6 +250,8 @@ def _forget() -> None:
     """After a fork: the worker and the lock belong to the parent."""
     global _lock, _worker
     _lock = threading.Lock()
+    if _worker is not None:
+        _worker.disown()
     _worker = None
 
 

@@ -110,6 +110,7 @@ class Worker:
             except OSError:
                 piece = b""
             if not piece:
+                self.process.stdout.close()
                 self._answers.put(None)
                 return
             *lines, rest = (rest + piece).split(b"\n")
@@ -202,8 +203,12 @@ class Worker:
             subprocess.TimeoutExpired
         ):  # pragma: no cover - the system is stuck; the worker ends when its input closes
             return
-        if self.process.stdin is not None:
-            try:
-                self.process.stdin.close()
-            except OSError:
-                pass
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
+    def disown(self) -> None:
+        """After a fork, in the child: let go of the parent's worker, so that it still ends with the parent."""
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self.process.returncode = 0  # not ours to wait for
