@@ -2,7 +2,7 @@
 // Evaluated before the document's module: it holds on to every function of the library that it uses.
 //   write(value)  → {text, value}: the JSON text and what it reads back as; or what keeps it from being JSON:
 //                   {what, path}: the first thing, in the order of the value, that JSON cannot carry, such as "a Date" at "$.campaigns[0].at"
-//                   {deep: true, path}: a list or object at level 513; {raised, path}: a getter raised `raised`
+//                   {deep: true, path}: a list or object at level 513. What a getter or a Proxy raises is thrown on.
 //   fit(value)    → undefined, or the same record
 //   text(value)   → the JSON text of a record of the page loop's own, whatever a program did to the prototypes
 //   makeMemo(seen) → memo: the size and depth of a value whose parts were measured before; see below
@@ -85,10 +85,16 @@
 
   // The careful way: reads each member once, names what does not fit, and writes what does.
   class Unfit {
+    #record;
     constructor(record) {
-      this.record = record;
+      this.#record = record;
+    }
+    // undefined for whatever else was thrown
+    static recordOf(thrown) {
+      return typeof thrown === 'object' && thrown !== null && #record in thrown ? thrown.#record : undefined;
     }
   }
+  const { recordOf } = Unfit;
   const refuse = (record) => {
     throw new Unfit({ __proto__: null, ...record });
   };
@@ -96,7 +102,7 @@
     try {
       return read();
     } catch (raised) {
-      return refuse({ raised, path });
+      return refuse({ raised });
     }
   };
   // A toJSON is never asked. One that shows is told as the function it is; here is one that does not show, or that a class of
@@ -177,8 +183,10 @@
       if (again !== written) refuse({ what: 'a member that changes between reads', path: parting(copy, parse(again), '$') });
       return { __proto__: null, text: written, value: copy };
     } catch (error) {
-      if (error instanceof Unfit) return error.record;
-      throw error;
+      const record = recordOf(error);
+      if (record === undefined) throw error;
+      if ('raised' in record) throw record.raised;
+      return record;
     }
   };
   const fit = (value) => {
@@ -298,7 +306,19 @@
     };
   };
 
-  const text = (value) => careful(value, '$', 1, null);
+  // A record of the page loop's own as JSON text. In a run the program may have put a toJSON on every object.
+  const text = (value) => {
+    if (typeof value !== 'object' || value === null) return stringify(value) ?? 'null';
+    const list = isArray(value);
+    const names = keys(value);
+    let written = '';
+    for (let i = 0; i < names.length; i++) {
+      const member = value[names[i]];
+      if (member === undefined && !list) continue;
+      written += `${written === '' ? '' : ','}${list ? '' : `${stringify(names[i])}:`}${text(member)}`;
+    }
+    return list ? `[${written}]` : `{${written}}`;
+  };
 
   return { __proto__: null, fit, write, text, makeMemo };
 }
