@@ -106,10 +106,7 @@ class History:
 
     def _row(self, seq: int) -> int:
         wanted = operator.index(seq)
-        if self._whole:
-            row = wanted
-        else:
-            row = int(np.searchsorted(self.seqs, wanted))
+        row = wanted if self._whole else int(np.searchsorted(self.seqs, wanted))
         if not 0 <= row < len(self) or int(self.seqs[row]) != wanted:
             raise InvalidInput(f"The history has no event with the seq {wanted}.")
         return row
@@ -145,9 +142,7 @@ class History:
 
     def event(self, seq: int) -> dict[str, Any]:
         """Give an event as Python values; integers stay exact here, which the engine rounds past 2^53."""
-        text = self.text(seq)
-        value: dict[str, Any] = deeply(lambda: parse(text))
-        return value
+        return self._event(self._row(seq))
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
         """Write the events as JSON Lines, each text as recorded; line breaks between its tokens become spaces."""
@@ -254,8 +249,13 @@ class History:
     def _parsed(self, name: str) -> np.ndarray[Any, Any]:
         values = np.full(len(self), None, dtype=object)
         for row in range(len(self)):
-            values[row] = deeply(lambda row=row: parse(self._bytes(row).decode("utf-8"))).get(name)
+            values[row] = self._event(row).get(name)
         return values
+
+    def _event(self, row: int) -> dict[str, Any]:
+        text = self._bytes(row).decode("utf-8")
+        value: dict[str, Any] = deeply(lambda: parse(text))
+        return value
 
     def equals(self, name: str, value: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Tell which events have an attribute with exactly this value; JSON equality, nothing converted.
@@ -329,7 +329,8 @@ class History:
 
     def sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Give the size of each event's JSON text, in bytes of UTF-8."""
-        return (self._ends - self._starts).astype(np.int64)
+        sizes: np.ndarray[Any, np.dtype[np.int64]] = self._ends - self._starts
+        return sizes
 
     def clocks(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Give the clock of each event's fold: its time, or that of the last event before it that had one.
@@ -341,4 +342,5 @@ class History:
         """
         timed = self._times != NO_TIME
         last = np.maximum.accumulate(np.where(timed, np.arange(len(self)), -1)) if len(self) else np.empty(0, np.int64)
-        return np.where(last >= 0, self._times[last], 0).astype(np.float64)
+        clocks: np.ndarray[Any, np.dtype[np.float64]] = np.where(last >= 0, self._times[last], 0).astype(np.float64)
+        return clocks

@@ -62,8 +62,10 @@
     if (!isError(thrown)) return null;
     const stack = getOwn(thrown, 'stack')?.value;
     if (typeof stack !== 'string') return null;
-    for (const frame of apply(split, stack, ['\n'])) {
-      const found = apply(execute, LINE, [frame]);
+    const frames = apply(split, stack, ['\n']);
+    // by index: a run's program may have changed how lists are iterated
+    for (let i = 0; i < frames.length; i++) {
+      const found = apply(execute, LINE, [frames[i]]);
       if (found) return +found[1];
     }
     return null;
@@ -78,19 +80,16 @@
     }
     return toText(thrown);
   };
-  let described = { words: UNREADABLE, line: null };
-  const describe = (thrown, settings) => {
-    described = { words: UNREADABLE, line: null };
+  const describe = (thrown, into) => {
     control[11] = PHASE.describe;
     begin(settings.checkpoints, settings.milliseconds);
     try {
-      described.line = lineOf(thrown);
-      described.words = wordsOf(thrown);
+      into.line = lineOf(thrown);
+      into.words = wordsOf(thrown);
     } catch {
       // the fixed phrase stands
     }
     unbounded();
-    return described;
   };
 
   // ---- folding -------------------------------------------------------------------------------------------
@@ -214,9 +213,8 @@
       return;
     }
     // set before the error is read, in case the reading is interrupted
-    stall = { kind, described };
-    stall.described = describe(thrown, settings);
-    if (control[2] === WHY_MEMORY) stall.described = { words: UNREADABLE, line: null };
+    stall = { kind, described: { words: UNREADABLE, line: null } };
+    describe(thrown, stall.described);
   };
 
   // Folds one event; writes its row of the ledger; false when the view stalled at it.
@@ -294,7 +292,7 @@
       dates.freeze(subject);
       return '';
     },
-    // settings of a fold: {initial, folded, schema, conditions, checkpoints, filterCheckpoints, milliseconds, viewBytes, every}
+    // settings of a fold: {initial, folded, schema, conditions, checkpoints, filterCheckpoints, milliseconds, viewBytes}
     setup(text, initial, ...expressions) {
       settings = parse(text);
       fold = subject?.fold ?? null;
@@ -324,9 +322,10 @@
       return '';
     },
     // Folds on from where the page stands, until its end, the moment given, or `most` folds; the ledger has a row an event.
-    run(milliseconds, most) {
+    run(milliseconds, most, every) {
       const until = now() + +milliseconds;
       const last = folded + +most;
+      const everyFolds = +every;
       frames = [];
       let kept = 0;
       let ended = 'page';
@@ -342,7 +341,7 @@
         }
         events[next] = null;
         next++;
-        if (folded !== before && settings.every > 0 && folded % settings.every === 0) {
+        if (folded !== before && everyFolds > 0 && folded % everyFolds === 0) {
           apply(push, frames, [viewText]);
           kept += viewText.length;
         }
@@ -395,27 +394,27 @@
       tick();
       const steps = control[0] * PERIOD + (PERIOD - left);
       const spent = { steps, checkpoints: control[0], milliseconds: time[3] - start };
-      if (control[2] === WHY_MEMORY) return stringify({ ...spent, kind: 'memory' });
+      if (control[2] === WHY_MEMORY) return fitness.text({ ...spent, kind: 'memory' });
       if (raised) {
         stall = null;
         failed(value, 'raised');
-        return stringify({ ...spent, ...stall });
+        return fitness.text({ ...spent, ...stall });
       }
       let written;
       control[11] = PHASE.check;
       try {
         written = fitness.write(value);
-        if (control[2] === WHY_MEMORY) return stringify({ ...spent, kind: 'memory' });
-        if (written.text === undefined) return stringify({ ...spent, kind: 'unfit', unfit: written });
+        if (control[2] === WHY_MEMORY) return fitness.text({ ...spent, kind: 'memory' });
+        if (written.text === undefined) return fitness.text({ ...spent, kind: 'unfit', unfit: written });
       } catch (thrown) {
         stall = null;
         failed(thrown, 'unfit');
-        return stringify({ ...spent, ...stall });
+        return fitness.text({ ...spent, ...stall });
       }
       unbounded();
       const bytes = utf8(written.text);
-      if (bytes > wanted.outputBytes) return stringify({ ...spent, kind: 'size', bytes });
-      return stringify({ ...spent, bytes }) + '\n' + written.text;
+      if (bytes > wanted.outputBytes) return fitness.text({ ...spent, kind: 'size', bytes });
+      return fitness.text({ ...spent, bytes }) + '\n' + written.text;
     },
     // Calls a function of the host's own with texts; its value is a text.
     guard(target, text, ...texts) {
@@ -429,11 +428,11 @@
         return '+' + value;
       } catch (thrown) {
         control[1] = -1;
-        if (control[2] === WHY_MEMORY) return stringify({ kind: 'memory' });
+        if (control[2] === WHY_MEMORY) return fitness.text({ kind: 'memory' });
         stall = null;
         failed(thrown, 'raised');
         unbounded();
-        return stringify(stall);
+        return fitness.text(stall);
       }
     },
   };

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
+import queue
 import subprocess
 import sys
 import threading
@@ -34,6 +36,9 @@ class Worker:
         self._in, self._out = self._process.stdin, self._process.stdout
         self._sending = threading.Lock()
         self._ready = False
+        # A thread of its own reads, so that Ctrl-C while a reply is awaited never cuts a frame in two.
+        self._replies: queue.SimpleQueue[tuple[dict[str, Any], list[bytes]] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True, name="recallkit-reader").start()
         self.owner = os.getpid()
 
     @property
@@ -49,19 +54,31 @@ class Worker:
         except OSError as error:
             raise SandboxDied("The sandbox's worker process ended.") from error
 
-    def receive(self) -> tuple[dict[str, Any], list[bytes]]:
-        """Wait for the reply of the last command.
+    def _read(self) -> None:
+        frame: tuple[dict[str, Any], list[bytes]] | None = ({}, [])
+        while frame is not None:
+            try:
+                frame = read_frame(self._out)
+            except (OSError, ValueError):
+                frame = None
+            self._replies.put(frame)
+
+    def receive(self, timeout: float | None = None) -> tuple[dict[str, Any], list[bytes]]:
+        """Wait for the reply of the last command, at most `timeout` seconds.
 
         Raises
         ------
         SandboxDied
             The process ended first.
+        TimeoutError
+            It did not answer in time; it may still.
         """
         try:
-            frame = read_frame(self._out)
-        except (OSError, ValueError) as error:
-            raise SandboxDied("The sandbox's worker process ended.") from error
+            frame = self._replies.get(timeout=timeout)
+        except queue.Empty:
+            raise TimeoutError from None
         if frame is None:
+            self._replies.put(None)
             raise SandboxDied("The sandbox's worker process ended.")
         if "broken" in frame[0]:
             raise EngineError(f"The sandbox broke down: {frame[0]['broken']}")
@@ -84,8 +101,10 @@ class Worker:
         """End the process at once."""
         self._process.kill()
         self._process.wait()
-        self._in.close()
-        self._out.close()
+        for pipe in (self._in, self._out):
+            # closing writes out what was never sent, and nobody reads it any more
+            with contextlib.suppress(OSError):
+                pipe.close()
 
 
 _idle: list[Worker] = []

@@ -154,12 +154,18 @@ class Sandbox:
             raise EngineError("The sandbox is closed.")
         self._worker.send({"op": "call", "name": name, "rows": rows, "seconds": seconds}, *texts)
 
-    def receive(self) -> Reply:
-        """Wait for the reply of the call begun; a worker that died is told as the cut 'died'."""
+    def receive(self, timeout: float | None = None) -> Reply:
+        """Wait for the reply of the call begun; a worker that died is told as the cut 'died'.
+
+        Raises
+        ------
+        TimeoutError
+            No reply came within `timeout` seconds; it may still come.
+        """
         if self._worker is None:
             raise EngineError("The sandbox is closed.")
         try:
-            return self._read(*self._worker.receive())
+            return self._read(*self._worker.receive(timeout))
         except SandboxDied:
             self.kill()
             return Reply("", cut="died", alive=False)

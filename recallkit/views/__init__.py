@@ -1,0 +1,1 @@
+"""Folding, watching, seeking, running: what a view is made of."""

@@ -1,0 +1,296 @@
+"""Fold a history: pages of considered events through one sandbox, until the end, a stall or a person's stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from recallkit.bounds import CRASHES, FOLD_SECONDS, MIB, PAGE_RECORDS
+from recallkit.errors import InvalidInput
+from recallkit.views.keyframes import Keyframes
+from recallkit.views.selection import Selection, select
+from recallkit.views.session import Advance, FoldSession, pages
+from recallkit.views.stalls import Stall, make_stall
+from recallkit.views.trace import Ledger
+
+if TYPE_CHECKING:
+    from recallkit.definitions.recall import RecallDefinition
+    from recallkit.events.history import History
+
+# A page's text lies in the sandbox's 64 MiB beside the view; a page of large events is cut shorter.
+PAGE_BYTES = 2 * MIB
+STOP_SECONDS = 0.7
+FOLDED, UNREADABLE = 1, 2
+
+
+class Watcher(Protocol):
+    """Told how far a fold has come; see progress.py."""
+
+    def __call__(self, done: int) -> None: ...
+
+
+@dataclass
+class Fold:
+    """What folding a history gave, in parts; Folding is its face.
+
+    Attributes
+    ----------
+    state : str
+        'live', 'stalled' or 'stopped' (a person stopped it; what was folded is kept).
+    view : str
+        The view as JSON text.
+    ledger : Ledger
+        A row a folded event.
+    keyframes : Keyframes
+        Views on the way, to seek from.
+    passed_over : list of int
+        The seqs of events whose time the engine cannot read (recall, The events).
+    done : int
+        How many of the considered events were handled.
+    """
+
+    definition: RecallDefinition
+    history: History
+    selection: Selection
+    state: Literal["live", "stalled", "stopped"] = "live"
+    view: str = "null"
+    stall: Stall | None = None
+    ledger: Ledger = field(default_factory=Ledger)
+    keyframes: Keyframes = field(default_factory=Keyframes)
+    passed_over: list[int] = field(default_factory=list)
+    done: int = 0
+    name: str | None = None
+
+    @property
+    def folded(self) -> int:
+        return len(self.ledger)
+
+
+def fold_history(
+    definition: RecallDefinition,
+    history: History,
+    *,
+    page: int = PAGE_RECORDS,
+    keyframe_every: int | None = None,
+    seconds: float = FOLD_SECONDS,
+    tries: int = 1,
+    name: str | None = None,
+    fast: bool | None = None,
+    watcher: Watcher | None = None,
+) -> Fold:
+    """Fold a history's events, one at a time, in recorded order.
+
+    Parameters
+    ----------
+    definition : RecallDefinition
+        What folds.
+    history : History
+        The events.
+    page : int
+        Records a page, 1 to 1,000; the same view, steps and checkpoints at every size.
+    keyframe_every : int, optional
+        Folds between two keyframes; chosen by their bytes when left out.
+    seconds, tries
+        What one fold may take, and how often one that ran out of it is tried before it stalls.
+    name : str, optional
+        The function's name: its own runs are left out.
+    """
+    if not 1 <= page <= PAGE_RECORDS:
+        raise InvalidInput(f"page takes a whole number from 1 to {PAGE_RECORDS}; this one is {page}.")
+    if keyframe_every is not None and keyframe_every < 1:
+        raise InvalidInput(f"keyframe_every takes a whole number from 1; this one is {keyframe_every}.")
+    fold = Fold(definition, history, select(definition, history, name=name), name=name)
+    fold.view = definition.initial
+    fold.keyframes = Keyframes(keyframe_every, fold.view)
+    _Driver(fold, page, seconds, tries, fast, watcher).run()
+    return fold
+
+
+def go_on(fold: Fold, *, watcher: Watcher | None = None) -> None:
+    """Go on with a fold that a person stopped."""
+    if fold.state == "stopped":
+        _Driver(fold, PAGE_RECORDS, FOLD_SECONDS, 1, None, watcher).run()
+
+
+class _Driver:
+    def __init__(
+        self, fold: Fold, page: int, seconds: float, tries: int, fast: bool | None, watcher: Watcher | None
+    ) -> None:
+        self.fold = fold
+        self.page = page
+        self.seconds = seconds
+        self.tries = tries
+        self.fast = fast
+        self.watcher = watcher
+        self.session: FoldSession | None = None
+        self.failures = 0
+        self.failed_at = -1
+
+    def run(self) -> None:
+        fold = self.fold
+        fold.state = "live"
+        try:
+            while fold.done < len(fold.selection) and fold.state == "live":
+                self._page()
+            if self.session is not None and self.session.alive:
+                fold.view = self.session.view()
+            elif fold.folded:
+                fold.view = view_after(fold, fold.folded)
+        except KeyboardInterrupt:
+            fold.state = "stopped"
+            fold.view = view_after(fold, fold.folded)
+        finally:
+            if self.session is not None:
+                self.session.close()
+
+    def _open(self) -> FoldSession:
+        """Return the session, opened anew at the last view when the one before died."""
+        if self.session is None or not self.session.alive:
+            text = view_after(self.fold, self.fold.folded)
+            self.session = FoldSession(
+                self.fold.definition, initial=text, folded=self.fold.folded, seconds=self.seconds, fast=self.fast
+            )
+        return self.session
+
+    def _page(self) -> None:
+        fold = self.fold
+        start = fold.done
+        stop = pages(fold.selection.sizes, start, self.page, PAGE_BYTES)
+        if start == self.failed_at:
+            stop = start + 1  # the event that crashed a worker is tried alone
+        session = self._open()
+        if session.refused is not None:
+            self._stall("refused", {"words": session.refused})
+            return
+        session.load(fold.history, fold.selection, start, stop)
+        if session.page_refused is not None:
+            self._page_refused(session, stop - start)
+            return
+        handled = 0
+        while handled < stop - start and fold.state == "live":
+            advance = self._advance(session, handled)
+            self._take(advance, start + handled)
+            handled = advance.next
+            fold.done = start + handled
+            if self.watcher is not None:
+                self.watcher(fold.done)
+            if advance.ended not in ("page", "until"):
+                self._ended(session, advance)
+                if not session.alive:
+                    return
+
+    def _page_refused(self, session: FoldSession, length: int) -> None:
+        # the page's own events did not fit the sandbox's memory: alone, an event that does not fit stalls the view
+        session.sandbox.kill()
+        if length == 1:
+            self._stall("memory", None)
+        else:
+            self.failed_at = self.fold.done
+
+    def _advance(self, session: FoldSession, handled: int) -> Advance:
+        every = self.fold.keyframes.every
+        session.send(every=every)
+        try:
+            return session.receive(handled)
+        except KeyboardInterrupt:
+            self.fold.state = "stopped"
+            session.sandbox.stop()
+            try:
+                return session.receive(handled, STOP_SECONDS)
+            except (TimeoutError, KeyboardInterrupt):
+                session.sandbox.kill()  # native work that looks at nothing
+                raise KeyboardInterrupt from None
+
+    def _take(self, advance: Advance, start: int) -> None:
+        fold = self.fold
+        before = fold.folded
+        seqs = fold.selection.seqs
+        for offset, row in enumerate(advance.rows):
+            outcome = int(row[3])
+            if outcome == FOLDED:
+                fold.ledger.append(int(seqs[start + offset]), row)
+            elif outcome == UNREADABLE:
+                fold.passed_over.append(int(seqs[start + offset]))
+        if advance.reply.cut is None and self.session is not None:
+            if fold.keyframes.due(before, fold.folded):
+                fold.keyframes.add(before, fold.folded, self.session.frames())
+
+    def _ended(self, session: FoldSession, advance: Advance) -> None:
+        ended = advance.ended
+        steps = advance.reply.steps
+        if ended == "stopped":
+            self.fold.state = "stopped"
+        elif ended == "stalled" and advance.stall is not None:
+            last = advance.rows[-1] if advance.rows else None
+            self._stall(advance.stall["kind"], advance.stall, int(last[1]) if last else 0)
+        elif ended == "work" and advance.reply.phase in ("fold", "filter"):
+            where = {"where": "filter"} if advance.reply.phase == "filter" else None
+            self._stall("work", where, steps)
+        elif advance.stall is not None and advance.reply.phase == "describe":
+            # the error that was thrown never let itself be read
+            self._stall(advance.stall["kind"], advance.stall, steps)
+        elif ended == "memory":
+            self._stall("memory", None, steps)
+        elif ended == "time":
+            self._again(session, "time", self.tries, steps)
+        else:
+            self._again(session, "crash", CRASHES, 0)
+
+    def _again(self, session: FoldSession, kind: Literal["time", "crash"], tries: int, steps: int) -> None:
+        """Try the event again, in a new sandbox where the old one is dead, until its tries are spent."""
+        self.failures = self.failures + 1 if self.failed_at == self.fold.done else 1
+        self.failed_at = self.fold.done
+        if self.failures >= tries:
+            self._stall(kind, None, steps, tries=self.failures)
+        elif session.alive:
+            session.resume()
+
+    def _stall(self, kind: str, known: dict[str, object] | None, steps: int = 0, *, tries: int = 1) -> None:
+        fold = self.fold
+        fold.state = "stalled"
+        seq = int(fold.selection.seqs[fold.done])
+        fold.stall = make_stall(
+            kind,  # type: ignore[arg-type]
+            known,
+            fold.history,
+            seq,
+            folded=fold.folded,
+            steps=steps,
+            seconds=self.seconds,
+            tries=tries,
+        )
+
+
+def view_after(fold: Fold, folded: int, session: FoldSession | None = None) -> str:
+    """Return the view after so many folds, as JSON text, folded again from the nearest keyframe before."""
+    start, text = fold.keyframes.before(folded)
+    if start == folded:
+        return text
+    own = session is None
+    session = session or FoldSession(fold.definition, initial=text, folded=start)
+    try:
+        if not own:
+            session.restore(text, start)
+        refold(fold, session, start, folded)
+        return session.view()
+    finally:
+        if own:
+            session.close()
+
+
+def refold(fold: Fold, session: FoldSession, start: int, stop: int) -> None:
+    """Fold events number `start` to `stop` of those folded before, in a session that holds the view after `start`."""
+    taken = fold.ledger.seqs(start, stop)
+    rows = fold.selection.seqs.searchsorted(taken)
+    part = Selection(taken, fold.selection.masks[rows], fold.selection.clocks[rows], fold.selection.sizes[rows])
+    at = 0
+    while at < len(taken):
+        end = pages(part.sizes, at, PAGE_RECORDS, PAGE_BYTES)
+        session.load(fold.history, part, at, end)
+        done = 0
+        while done < end - at:
+            advance = session.advance(done, seconds=FOLD_SECONDS)
+            if advance.next <= done or advance.ended not in ("page", "until"):
+                raise InvalidInput(f"The fold did not repeat itself at event {int(taken[at + advance.next])}.")
+            done = advance.next
+        at = end

@@ -1,0 +1,177 @@
+"""A recall function loaded into a sandbox: pages of events go in, the ledger of their folds comes out.
+
+The scrubber, the command line, the reports, the playbook and the tests all fold through this one room.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recallkit.bounds import (
+    FILTER_CHECKPOINTS,
+    FOLD_CHECKPOINTS,
+    FOLD_MEMORY_BYTES,
+    FOLD_SECONDS,
+    VIEW_BYTES,
+)
+from recallkit.sandbox import Reply, Sandbox
+from recallkit.views.selection import conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recallkit.definitions.recall import RecallDefinition
+    from recallkit.events.history import History
+    from recallkit.views.selection import Selection
+
+# How long the sandbox folds before it answers: a person who stops a fold waits no longer than this.
+SLICE_SECONDS = 0.25
+NO_LIMIT = 1 << 52
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """What a stretch of folding gave.
+
+    Attributes
+    ----------
+    rows : tuple
+        The ledger's row for each event handled: bytes, steps, microseconds, outcome, memory pages.
+    next : int
+        How many of the page's events are done with.
+    folded : int
+        How many events the view has folded in all.
+    ended : str
+        'page', 'until', 'stopped', 'stalled', or the cut 'work', 'memory', 'time', 'died'.
+    stall : dict or None
+        What the page loop knows of a stall.
+    reply : Reply
+        As the sandbox gave it.
+    """
+
+    rows: tuple[tuple[float, ...], ...]
+    next: int
+    folded: int
+    ended: str
+    stall: dict[str, Any] | None
+    reply: Reply
+
+
+class FoldSession:
+    """A recall function's sandbox for pages of events.
+
+    Parameters
+    ----------
+    definition : RecallDefinition
+        What folds.
+    initial : str, optional
+        The view to start from, as JSON text; the definition's initial view when left out.
+    folded : int
+        How many events that view has folded.
+    seconds : float
+        The time one fold may take.
+    """
+
+    def __init__(
+        self,
+        definition: RecallDefinition,
+        *,
+        initial: str | None = None,
+        folded: int = 0,
+        seconds: float = FOLD_SECONDS,
+        fast: bool | None = None,
+    ) -> None:
+        self._definition = definition
+        self._seconds = seconds
+        self._fast = fast if fast is not None else not definition.writes
+        self._page_length = 0
+        self.sandbox = Sandbox(memory_bytes=FOLD_MEMORY_BYTES, frozen=True)
+        self.refused = self.sandbox.load_module(definition.module)
+        if self.refused is None:
+            self.refused = self.sandbox.load_conditions(conditions(definition))
+        if self.refused is None:
+            self.restore(definition.initial if initial is None else initial, folded)
+
+    @property
+    def alive(self) -> bool:
+        return self.sandbox.alive
+
+    def restore(self, view: str, folded: int) -> None:
+        """Put a view in place of the present one, as JSON text."""
+        settings: dict[str, Any] = {
+            "checkpoints": FOLD_CHECKPOINTS,
+            "filterCheckpoints": FILTER_CHECKPOINTS,
+            "milliseconds": self._seconds * 1_000,
+            "viewBytes": VIEW_BYTES,
+            "folded": folded,
+            "fast": self._fast,
+        }
+        if self._definition.view_schema is not None:
+            settings["schema"] = self._definition.view_schema
+        self.sandbox.must("setup", json.dumps(settings), view)
+
+    def load(self, history: History, selection: Selection, start: int, stop: int) -> None:
+        """Load considered events `start` to `stop` as the page."""
+        masks = json.dumps(selection.masks[start:stop].tolist())
+        clocks = json.dumps(selection.clocks[start:stop].tolist())
+        self.load_texts(history.page(selection.seqs[start:stop]), masks, clocks, stop - start)
+
+    def load_texts(self, page: bytes, masks: str, clocks: str, length: int) -> None:
+        """Load a page given as a JSON array of events."""
+        self._page_length = length
+        self.page_refused = self.sandbox.ask("load", page, masks, clocks).cut
+
+    def send(self, *, seconds: float = SLICE_SECONDS, most: int = NO_LIMIT, every: int = 0) -> None:
+        """Begin folding on from where the page stands; take the reply with :meth:`receive`."""
+        texts = (str(seconds * 1_000), str(most), str(every))
+        self.sandbox.send("run", *(t.encode() for t in texts), rows=self._page_length, seconds=self._seconds)
+
+    def receive(self, done: int, timeout: float | None = None) -> Advance:
+        """Wait for the reply; `done` events of the page were handled before."""
+        reply = self.sandbox.receive(timeout)
+        if reply.cut is None:
+            told = json.loads(reply.text)
+            handled = told["next"] + (told["ended"] == "stalled")
+            rows = reply.rows[done:handled]
+            return Advance(rows, told["next"], told["folded"], told["ended"], told["stall"], reply)
+        if not reply.alive:
+            rows = reply.rows[done : reply.index]
+            folded = sum(row[3] == 1 for row in rows)
+            return Advance(rows, reply.index, folded, reply.cut, None, reply)
+        told = json.loads(self.sandbox.must("state"))
+        rows = reply.rows[done : told["next"]]
+        return Advance(rows, told["next"], told["folded"], reply.cut, told["stall"], reply)
+
+    def advance(self, done: int = 0, *, seconds: float = SLICE_SECONDS, most: int = NO_LIMIT, every: int = 0) -> Advance:
+        """Fold on and wait."""
+        self.send(seconds=seconds, most=most, every=every)
+        return self.receive(done)
+
+    def resume(self) -> None:
+        """Clear a stop or a stall, so that the page goes on at the event it stopped at."""
+        self.sandbox.must("resume")
+
+    def frames(self) -> list[str]:
+        """Return the keyframes of the last advance, as JSON texts."""
+        text = self.sandbox.must("frames")
+        return text.split("\n") if text else []
+
+    def view(self) -> str:
+        """Return the view as JSON text."""
+        return self.sandbox.must("view")
+
+    def close(self) -> None:
+        self.sandbox.close()
+
+
+def pages(sizes: Sequence[int], start: int, records: int, most_bytes: int) -> int:
+    """Return where the page that starts at `start` ends: so many records, or fewer when they are large."""
+    stop, total = start, 0
+    while stop < len(sizes) and stop - start < records:
+        total += int(sizes[stop])
+        if total > most_bytes and stop > start:
+            break
+        stop += 1
+    return stop

@@ -1,0 +1,129 @@
+"""Why a view stalled, in words: the kinds of the format's table *When a view stalls*."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from recallkit.bounds import CUT_MARK, ERROR_BYTES, FOLD_CHECKPOINTS, FOLD_MEMORY_BYTES, FOLD_SECONDS, LEVELS, MIB, VIEW_BYTES
+
+if TYPE_CHECKING:
+    from recallkit.events.history import History
+
+Kind = Literal["raised", "work", "memory", "unfit", "size", "schema", "refused", "time", "crash"]
+
+
+@dataclass(frozen=True)
+class Stall:
+    """Where and why a fold could not take its event.
+
+    Attributes
+    ----------
+    kind : str
+        'raised', 'work', 'memory', 'unfit', 'size', 'schema', 'refused', 'time' or 'crash'.
+    event : dict
+        The event it stopped at: ``id``, ``type`` and ``time``.
+    error : str
+        The fold's own error, or what was wrong with what it returned; at most 1,024 bytes, then ``…``.
+    line : int or None
+        Where the error was made, in the document; None for every kind but 'raised' (and 'refused' where known).
+    seq : int
+        The event's place in the history.
+    folded : int
+        How many events were folded before it.
+    steps : int
+        What the fold had spent.
+    details : dict
+        For 'size': ``bytes``, ``bound`` and ``largest`` (the heaviest paths); for 'schema': ``pointer``; for 'unfit':
+        ``path``.
+    """
+
+    kind: Kind
+    event: dict[str, Any]
+    error: str
+    line: int | None
+    seq: int
+    folded: int
+    steps: int
+    details: dict[str, Any]
+
+    def __str__(self) -> str:
+        where = f" on line {self.line}" if self.line is not None else ""
+        who = f"{self.event['type']} {self.event['id']}"
+        when = f" of {self.event['time']}" if self.event["time"] else ""
+        return f"stalled ({self.kind}) at event {self.seq}, {who}{when}{where}: {self.error}"
+
+
+def cut(text: str, most: int = ERROR_BYTES) -> str:
+    """Cut a text at so many bytes of UTF-8, at whole characters, and mark it with … (computation, Bounds)."""
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= most:
+        return text
+    end = most
+    while end > 0 and data[end] & 0xC0 == 0x80:
+        end -= 1
+    return data[:end].decode("utf-8", "surrogatepass") + CUT_MARK
+
+
+def unfit_words(unfit: dict[str, Any], noun: str) -> str:
+    """Say what JSON cannot carry, in the format's sentence (computation, The sandbox)."""
+    path = cut(str(unfit.get("path", "$")))
+    if unfit.get("deep"):
+        return f"The {noun} nests deeper than {LEVELS} levels at {path}"
+    return f"The {noun} holds {cut(unfit['what'])} at {path}, which JSON cannot carry"
+
+
+def make_stall(
+    kind: Kind,
+    known: dict[str, Any] | None,
+    history: History,
+    seq: int,
+    *,
+    folded: int,
+    steps: int = 0,
+    seconds: float = FOLD_SECONDS,
+    tries: int = 1,
+) -> Stall:
+    """Put what the page loop knows of a stall into words.
+
+    Parameters
+    ----------
+    kind : str
+        The kind of the format's table.
+    known : dict or None
+        The page loop's own record: described, unfit, bytes, largest, issue.
+    history, seq
+        Where the event is.
+    """
+    event = history.event(seq)
+    told = {name: event.get(name) for name in ("id", "type", "time")}
+    known = known or {}
+    line: int | None = None
+    details: dict[str, Any] = {}
+    described = known.get("described")
+    if described is not None:
+        error, line = cut(described["words"]), described["line"]
+    elif kind == "unfit":
+        error = unfit_words(known["unfit"], "view")
+        details["path"] = known["unfit"].get("path")
+    elif kind == "size":
+        details = {"bytes": known["bytes"], "bound": VIEW_BYTES, "largest": known["largest"]}
+        parts = ", ".join(f"{cut(part['path'], 100)} takes {part['bytes']:,}" for part in known["largest"][:2])
+        error = f"The view takes {known['bytes']:,} bytes as JSON, past the {VIEW_BYTES:,} a view may take"
+        error += f"; {parts}" if parts else ""
+    elif kind == "schema":
+        issue = known["issue"]
+        details = {"pointer": issue["path"], "bytes": known["bytes"]}
+        error = f"view.schema refuses the view: {cut(issue['path'])}{': ' if issue['path'] else ''}{cut(issue['words'])}"
+    elif kind == "work":
+        what = "filter's expression" if known.get("where") == "filter" else "fold"
+        error = f"The {what} did more work than it may, {FOLD_CHECKPOINTS} checkpoints, and was stopped"
+    elif kind == "memory":
+        error = f"The fold used more memory than its sandbox has, {FOLD_MEMORY_BYTES // MIB} MiB"
+    elif kind == "time":
+        error = f"The fold ran out of its {seconds:g} seconds{f' {tries} times' if tries > 1 else ''} and was stopped"
+    elif kind == "crash":
+        error = f"The worker folding the page crashed at this event{f' {tries} times' if tries > 1 else ''}"
+    else:
+        error = f"The module does not load: {cut(known.get('words', ''))}"
+    return Stall(kind, told, error, line, seq, folded, steps, details)

@@ -1,0 +1,148 @@
+"""Seek in a folded history: the view after any number of events, from the nearest keyframe."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from recallkit.bounds import STEPS_PER_CHECKPOINT
+from recallkit.errors import InvalidInput
+from recallkit.views.fold import refold
+from recallkit.views.patches import Patch, difference
+from recallkit.views.session import FoldSession
+
+if TYPE_CHECKING:
+    from recallkit.views.fold import Fold
+
+CACHED_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The view after some number of folded events.
+
+    Attributes
+    ----------
+    number : int
+        How many events were folded; 0 is the initial view.
+    text : str
+        The view as the engine wrote it, as JSON text.
+    bytes : int
+        Its size in UTF-8.
+    event : dict or None
+        The event folded last; None at 0.
+    seq : int or None
+        That event's place in the history.
+    steps, checkpoints : int
+        The work of that fold.
+    microseconds : float
+        The time of that fold when it was first folded.
+    """
+
+    number: int
+    text: str
+    bytes: int
+    event: dict[str, Any] | None
+    seq: int | None
+    steps: int
+    checkpoints: int
+    microseconds: float
+    _before: str | None = field(repr=False, default=None)
+
+    @cached_property
+    def view(self) -> Any:
+        """The view as Python values."""
+        return json.loads(self.text)
+
+    @cached_property
+    def patch(self) -> Patch:
+        """What this event changed, as a JSON Patch (RFC 6902) from the view before; empty at 0."""
+        return [] if self._before is None else difference(json.loads(self._before), self.view)
+
+
+class Timeline:
+    """Views by number of folded events. One sandbox stays open for it; close() drops it."""
+
+    def __init__(self, fold: Fold) -> None:
+        self._fold = fold
+        self._session: FoldSession | None = None
+        self._position = -1
+        self._cache: OrderedDict[int, str] = OrderedDict()
+        self._cached = 0
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self._fold.folded
+
+    def at(self, number: int) -> Moment:
+        """Return the view after `number` folded events, with the event that made it.
+
+        Raises
+        ------
+        InvalidInput
+            `number` is not a whole number from 0 to the number of folded events.
+        """
+        folded = self._fold.folded
+        if isinstance(number, bool) or not hasattr(number, "__index__"):
+            raise InvalidInput(f"at takes a whole number from 0 to {folded}, how many events are folded.")
+        number = number.__index__()
+        if number < 0:
+            number += folded + 1
+        if not 0 <= number <= folded:
+            raise InvalidInput(f"at takes a whole number from 0 to {folded}, how many events are folded.")
+        with self._lock:
+            before = self._text(number - 1) if number else None
+            text = self._text(number)
+        size = len(text.encode("utf-8", "surrogatepass"))
+        if number == 0:
+            return Moment(0, text, size, None, None, 0, 0, 0.0)
+        ledger = self._fold.ledger
+        seq = ledger.seq(number - 1)
+        steps, microseconds = ledger.cost(number - 1)
+        event = self._fold.history.event(seq)
+        return Moment(number, text, size, event, seq, steps, steps // STEPS_PER_CHECKPOINT, microseconds, before)
+
+    def text(self, number: int) -> str:
+        """Return the view after `number` folds as JSON text."""
+        with self._lock:
+            return self._text(number)
+
+    def _text(self, number: int) -> str:
+        if number in self._cache:
+            self._cache.move_to_end(number)
+            return self._cache[number]
+        if number == self._fold.folded:
+            return self._keep(number, self._fold.view)
+        start, text = self._fold.keyframes.before(number)
+        if start == number:
+            return self._keep(number, text)
+        session = self._session
+        if session is None or not session.alive:
+            session = self._session = FoldSession(self._fold.definition, initial=text, folded=start)
+        elif not start <= self._position <= number:
+            session.restore(text, start)
+        else:
+            start = self._position
+        self._position = -1
+        refold(self._fold, session, start, number)
+        self._position = number
+        return self._keep(number, session.view())
+
+    def _keep(self, number: int, text: str) -> str:
+        if number not in self._cache:
+            self._cache[number] = text
+            self._cached += len(text)
+            while self._cached > CACHED_BYTES and len(self._cache) > 2:
+                self._cached -= len(self._cache.popitem(last=False)[1])
+        return text
+
+    def close(self) -> None:
+        """Drop the sandbox that seeking keeps open."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+            self._position = -1
