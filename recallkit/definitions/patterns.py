@@ -48,6 +48,8 @@ class _Engine:
 
         with self._lock:
             if self._sandbox is None or self._owner != os.getpid():
+                if self._owner != os.getpid():
+                    atexit.register(self._drop)
                 self._sandbox, self._owner = Sandbox(memory_bytes=64 * MIB), os.getpid()
             try:
                 text = self._sandbox.call(source, json.dumps(value), checkpoints=PATTERN_CHECKPOINTS, seconds=seconds)
@@ -61,14 +63,8 @@ class _Engine:
         if sandbox is not None:
             sandbox.close()
 
-    def close(self) -> None:
-        with self._lock:
-            if self._owner == os.getpid():
-                self._drop()
-
 
 _engine = _Engine()
-atexit.register(_engine.close)
 
 
 def pattern_problems(patterns: Iterable[str]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from recallkit.definitions.schema_keywords import (
 
 DRAFT_2020: Final = "https://json-schema.org/draft/2020-12/schema"
 DRAFT_7: Final = "http://json-schema.org/draft-07/schema"
+CORE_VOCABULARY: Final = "https://json-schema.org/draft/2020-12/vocab/core"
 VALIDATION_VOCABULARY: Final = "https://json-schema.org/draft/2020-12/vocab/validation"
 
 
@@ -94,7 +95,7 @@ def dialect_of(schema: Any, default: Any, registry: Any) -> Any:
         return draft_7()
     meta = registry[uri].contents if uri in registry else None
     vocabularies = meta.get("$vocabulary") if isinstance(meta, dict) else None
-    if not isinstance(vocabularies, dict):
+    if not isinstance(vocabularies, dict) or CORE_VOCABULARY not in vocabularies:
         return default
     return draft_2020() if VALIDATION_VOCABULARY in vocabularies else draft_2020_without_validation()
 

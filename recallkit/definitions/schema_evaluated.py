@@ -41,10 +41,7 @@ def _mark(validator: Any, value: Any, schema: Any, seen: set[Any], *, top: bool 
     for reference in (schema.get("$ref"), schema.get("$dynamicRef")):
         if reference is not None:
             found = validator._resolver.lookup(reference)
-            inner = validator.evolve(
-                schema=found.contents, _resolver=_inside(validator, found.resolver, found.contents)
-            )
-            if _mark(inner, value, found.contents, seen):
+            if _mark(_under(validator, found.contents, found.resolver), value, found.contents, seen):
                 return True
     return any(_mark(_under(validator, rule), value, rule, seen) for rule in _branches(validator, value, schema))
 

@@ -123,8 +123,16 @@ def is_multiple(value: float, divisor: float) -> bool:
     return math.fmod(value, divisor) == 0 if math.isinf(quotient) else quotient.is_integer()
 
 
+def down(validator: Any, value: Any, schema: Any, path: Any = None) -> Errors:
+    """What a schema says of a value, or of a part of it at `path`."""
+    if schema is False:  # jsonschema's own would forget the path
+        yield ValidationError(LEFT_OUT, path=() if path is None else (path,))
+    elif schema is not True:
+        yield from validator.descend(value, schema, path=path)
+
+
 def passes(validator: Any, value: Any, schema: Any) -> bool:
-    return next(validator.descend(value, schema), None) is None
+    return next(down(validator, value, schema), None) is None
 
 
 def _type(validator: Any, wanted: Any, value: Any, schema: Any) -> Errors:
@@ -178,7 +186,7 @@ def _limit(words: str, holds: Callable[[Any, Any], bool]) -> Keyword:
 def _property_names(validator: Any, rule: Any, value: Any, schema: Any) -> Errors:
     if isinstance(value, dict):
         for name, _ in engine_order(value):
-            error = next(validator.descend(name, rule), None)
+            error = next(down(validator, name, rule), None)
             if error is not None:
                 yield ValidationError(f"must have another name: the name {words_of(error)}", path=[name])
 
@@ -196,14 +204,14 @@ def _dependent_schemas(validator: Any, map_: Any, value: Any, schema: Any) -> Er
     if isinstance(value, dict):
         for name, wanted in engine_order(map_):
             if name in value and not isinstance(wanted, list):
-                yield from validator.descend(value, wanted)
+                yield from down(validator, value, wanted)
 
 
 def _properties(validator: Any, map_: Any, value: Any, schema: Any) -> Errors:
     if isinstance(value, dict):
         for name, rule in engine_order(map_):
             if name in value and not plainly(rule, value[name]):
-                yield from validator.descend(value[name], rule, path=name)
+                yield from down(validator, value[name], rule, path=name)
 
 
 def _pattern_properties(validator: Any, map_: Any, value: Any, schema: Any) -> Errors:
@@ -214,7 +222,7 @@ def _pattern_properties(validator: Any, map_: Any, value: Any, schema: Any) -> E
                 if found is None:
                     yield ValidationError(slow_pattern(pattern), path=[name])
                 elif found:
-                    yield from validator.descend(member, rule, path=name)
+                    yield from down(validator, member, rule, path=name)
 
 
 def _additional_properties(validator: Any, rule: Any, value: Any, schema: Any) -> Errors:
@@ -226,7 +234,7 @@ def _additional_properties(validator: Any, rule: Any, value: Any, schema: Any) -
             if name in known or any(active.run.found(pattern, name) is not False for pattern in patterns):
                 continue
             if not plainly(rule, member):
-                yield from validator.descend(member, rule, path=name)
+                yield from down(validator, member, rule, path=name)
 
 
 def _unique_items(validator: Any, wanted: Any, value: Any, schema: Any) -> Errors:
@@ -242,13 +250,13 @@ def _unique_items(validator: Any, wanted: Any, value: Any, schema: Any) -> Error
 def _prefix_items(validator: Any, rules: Any, value: Any, schema: Any) -> Errors:
     if isinstance(value, list):
         for place, (item, rule) in enumerate(zip(value, rules, strict=False)):
-            yield from validator.descend(item, rule, path=place)
+            yield from down(validator, item, rule, path=place)
 
 
 def _rest(validator: Any, rule: Any, value: Any, start: int) -> Errors:
     for place in range(start, len(value)):
         if not plainly(rule, value[place]):
-            yield from validator.descend(value[place], rule, path=place)
+            yield from down(validator, value[place], rule, path=place)
 
 
 def _items(validator: Any, rule: Any, value: Any, schema: Any) -> Errors:
@@ -299,7 +307,7 @@ def _ref(validator: Any, reference: Any, value: Any, schema: Any) -> Errors:
 
 def _all_of(validator: Any, rules: Any, value: Any, schema: Any) -> Errors:
     for rule in rules:
-        yield from validator.descend(value, rule)
+        yield from down(validator, value, rule)
 
 
 def _any_of(validator: Any, rules: Any, value: Any, schema: Any) -> Errors:
@@ -322,7 +330,7 @@ def _not(validator: Any, rule: Any, value: Any, schema: Any) -> Errors:
 def _if(validator: Any, rule: Any, value: Any, schema: Any) -> Errors:
     branch = "then" if passes(validator, value, rule) else "else"
     if branch in schema:
-        yield from validator.descend(value, schema[branch])
+        yield from down(validator, value, schema[branch])
 
 
 def _unevaluated(kind: type) -> Keyword:
@@ -331,7 +339,7 @@ def _unevaluated(kind: type) -> Keyword:
             from recallkit.definitions.schema_evaluated import left_over
 
             for name in left_over(validator, value, schema):
-                yield from validator.descend(value[name], rule, path=name)
+                yield from down(validator, value[name], rule, path=name)
 
     return check
 

@@ -8,7 +8,7 @@ from referencing.exceptions import Unresolvable
 
 from recallkit.bounds import LEVELS
 from recallkit.definitions import schema_dialects
-from recallkit.definitions.issue_words import TOO_DEEP, TOO_LONG, escaped, shown
+from recallkit.definitions.issue_words import TOO_LONG, escaped, shown
 from recallkit.definitions.patterns import pattern_problems
 from recallkit.definitions.schema_keywords import Run, TooMuch, active, words_of
 from recallkit.definitions.schema_production import LIST, MAP, ONE, _levels
@@ -28,14 +28,18 @@ def problems_of(schema: Schema) -> Told:
     if not isinstance(schema.json, dict):
         return [("", "A schema must be an object, true or false.")]
     if _levels(schema.json) > LEVELS:
-        return [("", f"The schema {TOO_DEEP}.")]
+        return [("", f"The schema nests more than {LEVELS} levels deep.")]
     named = schema.json.get("$schema")
     if isinstance(named, str) and not schema_dialects.known_dialect(named, schema.documents):
-        return [("/$schema", f"{shown(named)} is no dialect that is read here; leave it out for 2020-12.")]
+        return [("/$schema", _dialect_words(named))]
     told = _against_meta_schema(schema)
     if told:
         return told
     return _References(schema).problems()
+
+
+def _dialect_words(named: str) -> str:
+    return f"{shown(named)} is no dialect that is read here; leave it out for 2020-12."
 
 
 def _against_meta_schema(schema: Schema) -> Told:
@@ -62,6 +66,7 @@ class _References:
 
     def __init__(self, schema: Schema) -> None:
         self._root = schema.json
+        self._documents = schema.documents
         self._made = type(schema._validator)
         self._told: Told = []
         self._patterns: list[tuple[str, str]] = []
@@ -103,6 +108,9 @@ class _References:
             return f"{pointer}/{part}" if inside else pointer
 
         edges = self._edges[id(node)]
+        named = node.get("$schema")
+        if isinstance(named, str) and not schema_dialects.known_dialect(named, self._documents):
+            self._told.append((at("$schema"), _dialect_words(named)))
         legacy = not self._made.MODERN
         for keyword in ("$ref", "$dynamicRef"):
             if isinstance(node.get(keyword), str):

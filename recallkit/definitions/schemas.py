@@ -72,7 +72,7 @@ class Schema:
         try:
             found = deeply(lambda: problems_of(self))
         except RecursionError:
-            found = [("", TOO_DEEP)]
+            found = [("", f"The schema {TOO_LONG}.")]
         return [(self.pointer + pointer, words) for pointer, words in found]
 
     def warnings(self) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ const DRAFT_7 = {
   list: ['allOf', 'anyOf', 'oneOf', 'items'],
   map: ['definitions', 'dependencies', 'patternProperties', 'properties'],
 };
+const VOCABULARY = 'https://json-schema.org/draft/2020-12/vocab/';
 const URI = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s;
 
 const withoutFragment = (uri) => {
@@ -66,8 +67,9 @@ function makeResolver(root, documents) {
     if (uri === 'https://json-schema.org/draft/2020-12/schema') return DRAFT_2020;
     if (uri === 'http://json-schema.org/draft-07/schema') return DRAFT_7;
     const meta = own(documents, uri);
-    if (!isRecord(meta) || !isRecord(own(meta, '$vocabulary'))) return inherited;
-    const validates = hasOwn(meta.$vocabulary, 'https://json-schema.org/draft/2020-12/vocab/validation');
+    const vocabularies = isRecord(meta) ? own(meta, '$vocabulary') : undefined;
+    if (!isRecord(vocabularies) || !hasOwn(vocabularies, VOCABULARY + 'core')) return inherited;
+    const validates = hasOwn(vocabularies, VOCABULARY + 'validation');
     return validates ? DRAFT_2020 : { ...DRAFT_2020, without: new Set(VALIDATION) };
   }
 

@@ -1,0 +1,43 @@
+"""The page loop's schema check, run in the sandbox for the tests that compare it with the host's."""
+
+from __future__ import annotations
+
+import atexit
+import json
+from functools import cache
+from typing import Any
+
+from recallkit.sandbox import Sandbox
+from recallkit.sandbox.schema_parts import schema_source
+
+_CHECK = """(() => {
+  const makeChecker = %s;
+  return (text) => JSON.stringify(JSON.parse(text).map(({ schema, options, values, limit }) => {
+    const check = makeChecker(schema, options);
+    return values.map((value) => {
+      const first = check(value), all = check.all(value, limit), again = check(value);
+      const same = JSON.stringify([first, again]) === JSON.stringify([all[0], all[0]]);
+      if (!same) throw new Error('the first issue differs');
+      return all;
+    });
+  }));
+})()"""
+
+
+@cache
+def _sandbox() -> Sandbox:
+    sandbox = Sandbox(memory_bytes=256 * 2**20)
+    atexit.register(sandbox.close)
+    return sandbox
+
+
+def page_issues(
+    cases: list[dict[str, Any]], *, memo: bool = False, frozen: bool = False
+) -> list[list[list[tuple[str, str]]]]:
+    """For each case ({schema, values, documents}), the issues of each value, as (pointer, words)."""
+    asked = []
+    for case in cases:
+        options = {"memo": memo, "frozen": frozen, "documents": case.get("documents", {})}
+        asked.append({"schema": case["schema"], "options": options, "values": case["values"], "limit": 10_000})
+    text = _sandbox().call(_CHECK % schema_source(), json.dumps(asked), checkpoints=20_000, seconds=60.0)
+    return [[[(issue["path"], issue["words"]) for issue in issues] for issues in values] for values in json.loads(text)]
