@@ -103,7 +103,6 @@
   let folded = 0;
   let events = [];
   let masks = [];
-  let clocks = [];
   let next = 0;
   let stall = null;
   let frames = [];
@@ -227,7 +226,7 @@
     ledger[row + 2] = 0;
     ledger[row + 3] = 0;
     control[11] = PHASE.filter;
-    const moment = typeof event.time === 'string' ? parseTime(event.time) : clocks[i];
+    const moment = typeof event.time === 'string' ? parseTime(event.time) : 0;
     if (moment !== moment) {
       ledger[row + 3] = 2;
       return true;
@@ -313,10 +312,9 @@
       }
       return '';
     },
-    load(page, maskText, clockText) {
+    load(page, maskText) {
       events = parse(page);
       masks = parse(maskText);
-      clocks = parse(clockText);
       next = 0;
       frames = [];
       return '';

@@ -282,7 +282,7 @@ def refold(fold: Fold, session: FoldSession, start: int, stop: int) -> None:
     """Fold events number `start` to `stop` of those folded before, in a session that holds the view after `start`."""
     taken = fold.ledger.seqs(start, stop)
     rows = fold.selection.seqs.searchsorted(taken)
-    part = Selection(taken, fold.selection.masks[rows], fold.selection.clocks[rows], fold.selection.sizes[rows])
+    part = Selection(taken, fold.selection.masks[rows], fold.selection.sizes[rows])
     at = 0
     while at < len(taken):
         end = pages(part.sizes, at, PAGE_RECORDS, PAGE_BYTES)

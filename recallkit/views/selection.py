@@ -27,15 +27,12 @@ class Selection:
         Their positions in the history.
     masks : array of uint8
         For each, one bit a filter whose attributes match it; the data decides inside the sandbox.
-    clocks : array of float64
-        Milliseconds since the epoch for an event without a time: that of the last event before it that had one.
     sizes : array of int64
         The bytes of each event's text.
     """
 
     seqs: NDArray[np.int64]
     masks: NDArray[np.uint8]
-    clocks: NDArray[np.float64]
     sizes: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -68,7 +65,7 @@ def select(definition: RecallDefinition, history: History, *, name: str | None =
         masks[own] = 0
     chosen = np.flatnonzero(masks)
     seqs = history.seqs[chosen]
-    return Selection(seqs, masks[chosen], history.clocks()[chosen], history.sizes()[chosen])
+    return Selection(seqs, masks[chosen], history.sizes()[chosen])
 
 
 def conditions(definition: RecallDefinition) -> list[tuple[bool, str]]:

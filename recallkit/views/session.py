@@ -115,13 +115,12 @@ class FoldSession:
     def load(self, history: History, selection: Selection, start: int, stop: int) -> None:
         """Load considered events `start` to `stop` as the page."""
         masks = json.dumps(selection.masks[start:stop].tolist())
-        clocks = json.dumps(selection.clocks[start:stop].tolist())
-        self.load_texts(history.page(selection.seqs[start:stop]), masks, clocks, stop - start)
+        self.load_texts(history.page(selection.seqs[start:stop]), masks, stop - start)
 
-    def load_texts(self, page: bytes, masks: str, clocks: str, length: int) -> None:
+    def load_texts(self, page: bytes, masks: str, length: int) -> None:
         """Load a page given as a JSON array of events."""
         self._page_length = length
-        self.page_refused = self.sandbox.ask("load", page, masks, clocks).cut
+        self.page_refused = self.sandbox.ask("load", page, masks).cut
 
     def send(self, *, seconds: float = SLICE_SECONDS, most: int = NO_LIMIT, every: int = 0) -> None:
         """Begin folding on from where the page stands; take the reply with :meth:`receive`."""
