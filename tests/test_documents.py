@@ -398,14 +398,26 @@ def test_no_ready_checker_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> Non
     assert only(check(computation_text("keep: 1\n"))).pointer == "/keep"  # told without one
 
 
-FRONTS = st.lists(
-    st.sampled_from(
-        ["language: typescript", "language:", "source: {events: [{type: a}]}", "source: {events: []}", "view:", "view: {initial: 1}",
-         "  schema: {type: 5}", "input: {schema: true}", "output: {shape: series}", "- x", "a: &b", "\tq: 1", "description: ''",
-         "source: {events: [5, {data: '${ }'}, {type: '${ x }'}]}", "view: {schema: {$ref: '#/a'}}", "#", "'", "__proto__: 1"]
-    ),
-    max_size=5,
-)  # fmt: skip
+FRONT_LINES = """\
+language: typescript
+language:
+source: {events: [{type: a}]}
+source: {events: []}
+source: {events: [5, {data: '${ }'}, {type: '${ x }'}]}
+view:
+view: {initial: 1}
+view: {schema: {$ref: '#/a'}}
+  schema: {type: 5}
+input: {schema: true}
+output: {shape: series}
+- x
+a: &b
+\tq: 1
+description: ''
+#
+'
+__proto__: 1"""
+FRONTS = st.lists(st.sampled_from(FRONT_LINES.split("\n")), max_size=5)
 
 
 @settings(max_examples=60)

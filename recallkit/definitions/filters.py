@@ -79,6 +79,7 @@ class Filter:
 
     def sentence(self) -> str:
         """When the function takes an event by this filter, in words."""
+        # Here, since words knows filters.
         from recallkit.definitions.words import filter_sentence
 
         return filter_sentence(self)

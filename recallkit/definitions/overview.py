@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from recallkit.definitions.computation import ComputationDefinition
+from recallkit.definitions.filters import ABSENT
 from recallkit.definitions.recall import RecallDefinition
 from recallkit.definitions.shapes import SHAPES
 from recallkit.definitions.words import SchemaWords, function_words, listed, plain
@@ -149,8 +150,6 @@ def _filter_label(definition: RecallDefinition, number: int) -> str:
     found = definition.filters[number]
     named = [str(found.attributes[name]) for name in ("type", "subject", "source") if name in found.attributes]
     others = [name for name in found.attributes if name not in ("type", "subject", "source")]
-    from recallkit.definitions.filters import ABSENT
-
     if found.expression is not None or found.data is not ABSENT:
         others.append("data")
     label = " ".join(" ".join(named).split())

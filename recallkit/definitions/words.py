@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import unquote
 
+from recallkit.definitions.filters import ABSENT, Filter
 from recallkit.definitions.json_text import json_text
 from recallkit.definitions.pointers import split_pointer
-
-if TYPE_CHECKING:
-    from recallkit.definitions.filters import Filter
 
 _RUNS: Final = {
     "run_started": "starts",
@@ -38,13 +36,10 @@ def plain(text: str) -> str:
     """A text as one line of Markdown that reads as it was written."""
     line = " ".join(text.split())
     line = re.sub(r"([\\`*\[\]<>|~])", r"\\\1", line)
-    line = re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", line)
+    line = re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", line)  # not inside a name such as cost_cents
     line = re.sub(r"&(?=[#a-zA-Z0-9]+;)", "&amp;", line)
-    return (
-        re.sub(r"^([#+-]|\d+(?=[.)]))", r"\\\1", line)
-        if not line[:1].isdigit()
-        else re.sub(r"^(\d+)([.)])", r"\1\\\2", line)
-    )
+    line = re.sub(r"^([#+-])", r"\\\1", line)
+    return re.sub(r"^(\d+)([.)])", r"\1\\\2", line)
 
 
 def code(text: str) -> str:
@@ -87,8 +82,6 @@ def filter_sentence(found: Filter) -> str:
     sentence = f"{beginning}, with {listed(parts)}" if parts else beginning
     if found.expression is not None:
         return f"{sentence}, when {code('${' + found.expression + '}')} holds for its data"
-    from recallkit.definitions.filters import ABSENT
-
     if found.data is None:
         return f"{sentence}, without data"
     if found.data is not ABSENT:
