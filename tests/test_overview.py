@@ -279,12 +279,17 @@ def test_an_ordinary_description_is_said_as_written() -> None:
 
 
 def test_the_picture_of_a_recall_function() -> None:
-    text = "---\nlanguage: typescript\nsource: {events: [{type: a}, {type: run_succeeded, subject: recall/b, depth: 1}]}\n---\n"
+    filters = "[{type: a}, {type: run_succeeded, subject: recall/b, depth: 1}]"
+    text = f"---\nlanguage: typescript\nsource: {{events: {filters}}}\n---\n"
     drawn = diagram(read(text + FOLD + ANSWER))
     assert isinstance(drawn, Diagram)
     assert [(each.kind, each.label) for each in drawn.nodes] == [
-        ("filter", "a"), ("filter", "run_succeeded recall/b by depth"), ("view", "View"), ("answer", "Answer"), ("input", "Input"),
-    ]  # fmt: skip
+        ("filter", "a"),
+        ("filter", "run_succeeded recall/b by depth"),
+        ("view", "View"),
+        ("answer", "Answer"),
+        ("input", "Input"),
+    ]
     assert drawn.edges == (("filter-0", "view"), ("filter-1", "view"), ("view", "answer"), ("input", "answer"))
     assert diagram(read(text + FOLD)).edges == (("filter-0", "view"), ("filter-1", "view"), ("view", "answer"))
 
