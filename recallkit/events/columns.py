@@ -21,7 +21,7 @@ class _Codes(dict[Any, int]):
 
 def _key(value: Any) -> Any:
     # True and 1 are equal in Python and different in JSON.
-    return value if value is None or value.__class__ is str else (value.__class__, value)
+    return (bool, value) if value.__class__ is bool else value
 
 
 class ColumnBuilder:
@@ -39,7 +39,11 @@ class ColumnBuilder:
         if self._plain is not None:
             self._plain.extend(values)
             return
-        if not set(map(type, values)) <= {str, type(None)}:
+        first = values[0] if len(values) else None
+        if (first is None or first.__class__ is str) and values.count(first) == len(values):
+            self._parts.append(np.full(len(values), self._codes[first], dtype=np.int32))
+            return
+        if bool in set(map(type, values)):
             values = list(map(_key, values))
         self._parts.append(np.fromiter(map(self._codes.__getitem__, values), dtype=np.int32, count=len(values)))
         if len(self._codes) > _PLAIN_FROM and len(self._codes) * 2 > self._count:
@@ -94,7 +98,7 @@ class Column:
     def count(self) -> int:
         """Count the events that have the attribute."""
         if self.codes is None:
-            return int(np.count_nonzero(np.not_equal(self.values, None)))
+            return sum(value is not None for value in self.values)
         return int(np.count_nonzero(self.codes))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -87,11 +88,11 @@ def _read_sqlite(place: str, table: str, order: str | None) -> History:
                 have = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
                 listed = ", ".join(str(row[0]) for row in have[:12]) or "none"
                 raise HistoryError(f"{path} has no table {table} (it has {listed}).")
-            cursor = connection.execute(f"SELECT * FROM {_quoted(table)} LIMIT 0")  # noqa: S608 - quoted
+            cursor = connection.execute(f"SELECT * FROM {_quoted(table)} LIMIT 0")
             names = [str(each[0]) for each in cursor.description]
             by = _choose_order(names, order, table)
             ordering = f" ORDER BY {_quoted(by)}" if by is not None else ""
-            rows = connection.execute(f"SELECT * FROM {_quoted(table)}{ordering}").fetchall()  # noqa: S608 - quoted
+            rows = connection.execute(f"SELECT * FROM {_quoted(table)}{ordering}").fetchall()
         finally:
             connection.close()
     except sqlite3.Error as error:
@@ -101,20 +102,20 @@ def _read_sqlite(place: str, table: str, order: str | None) -> History:
 
 def _read_postgresql(address: str, shown: str, table: str, order: str | None) -> History:
     try:
-        import psycopg
+        psycopg: Any = importlib.import_module("psycopg")
     except ImportError:
         raise HistoryError("Reading from PostgreSQL needs psycopg: pip install 'psycopg[binary]'.") from None
     quoted = ".".join(_quoted(part) for part in table.split("."))
     try:
         with psycopg.connect(address, connect_timeout=10, options="-c default_transaction_read_only=on") as connection:
-            cursor = connection.execute(f"SELECT * FROM {quoted} LIMIT 0")  # noqa: S608 - quoted
+            cursor = connection.execute(f"SELECT * FROM {quoted} LIMIT 0")
             names = [each.name for each in cursor.description or ()]
             by = _choose_order(names, order, table)
             if by is None:
                 raise HistoryError(
                     f"The table {table} does not say the recorded order; add order=column to the address."
                 )
-            rows = connection.execute(f"SELECT * FROM {quoted} ORDER BY {_quoted(by)}").fetchall()  # noqa: S608
+            rows = connection.execute(f"SELECT * FROM {quoted} ORDER BY {_quoted(by)}").fetchall()
     except psycopg.Error as error:
         raise HistoryError(f"{shown} cannot be read: {str(error).strip().splitlines()[0]}.") from None
     return _columns(names, rows, f"table {table}")

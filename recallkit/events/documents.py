@@ -1,4 +1,4 @@
-"""Reads events from one JSON document: an array of events, a CloudEvents batch, an object with ``events``, one event."""
+"""Reads events from one JSON document: an array, a CloudEvents batch, an object with ``events``, one event."""
 
 from __future__ import annotations
 

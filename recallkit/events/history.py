@@ -12,7 +12,7 @@ import numpy as np
 
 from recallkit.errors import InvalidInput
 from recallkit.events.columns import Column
-from recallkit.events.event import DATA, deeply, parse
+from recallkit.events.event import DATA, deeply, member_text, parse
 from recallkit.events.times import NO_TIME
 
 if TYPE_CHECKING:
@@ -210,7 +210,10 @@ class History:
             result = np.full(len(self), None, dtype=object)
             view = memoryview(self._buffer)
             for row, (begin, end) in enumerate(zip(self._starts.tolist(), self._ends.tolist(), strict=True)):
-                data = decode(view[begin:end]).data
+                try:
+                    data = decode(view[begin:end]).data
+                except msgspec.DecodeError:
+                    data = member_text(bytes(view[begin:end]), "data")
                 if data is not None:
                     result[row] = str(data, "utf-8")
             return result

@@ -6,8 +6,7 @@ so far. A line that it refuses, or whose attributes look unusual, is examined; s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -20,11 +19,12 @@ from recallkit.events.event import CONTEXT, DATA, examine, is_long_name, is_medi
 from recallkit.events.problems import Fault, Problems
 from recallkit.events.times import read_time, read_times
 
-BLOCK_BYTES: Final = 1024 * 1024
+BLOCK_BYTES: Final = 128 * 1024
 NAMED_COLUMNS: Final = 32
 """Extensions beyond this many different names are kept event by event, not as columns."""
 
 _BLANKS: Final = b" \t\r\n"
+_READ: Final = (*CONTEXT, "data_base64")
 _COLUMNS: Final = ("type", "source", "specversion", "subject", "datacontenttype", "dataschema")
 
 
@@ -66,7 +66,15 @@ class Reader:
             gc=False,
         )
         self._decode = msgspec.json.Decoder(self._event).decode
-        self._parts = attrgetter("id", *CONTEXT[1:], "data_base64", *self._fields.values())
+        places = {name: place for place, name in enumerate(self._event.__struct_fields__)}
+        self._places = {name: places[self._fields.get(name, name)] for name in (*_READ, *self._fields)}
+
+    def _named(self, events: list[Any]) -> dict[str, Sequence[Any]]:
+        """Give the attributes of decoded events, a list of values each."""
+        if not events:
+            return {name: [] for name in self._places}
+        columns = list(zip(*map(msgspec.structs.astuple, events), strict=True))
+        return {name: columns[place] for name, place in self._places.items()}
 
     def read(self, block: bytes, base: int, line: int) -> int:
         """Read a block of whole lines.
@@ -124,11 +132,17 @@ class Reader:
                     events.append(None)
                     if text.strip(_BLANKS):
                         doubtful.add(i)
-        present = [i for i, event in enumerate(events) if event is not None]
         # The event is one level; two brackets a level is the least that a deep text takes.
         doubtful.update(i for i in np.flatnonzero(sizes > 2 * LEVELS).tolist() if too_deep(texts[i], LEVELS + 1))
         doubtful.update(np.flatnonzero(sizes > LINE_BYTES).tolist())
-        self._doubt(events, present, doubtful)
+        present = range(len(events)) if all(events) else [i for i, event in enumerate(events) if event is not None]
+        ordinary = events if len(present) == len(events) else [events[i] for i in present]
+        named = self._named(ordinary)
+        times, rest = read_times(named["time"])
+        doubtful.update(present[row] for row in self._doubt(named, rest))
+        if not doubtful:
+            self._keep(block, texts, np.array(present, dtype=np.int64), named, times, rest, {}, starts, sizes, lines)
+            return None
         faults: list[tuple[int, Fault]] = []
         rare: dict[int, dict[str, Any]] = {}
         for i in sorted(doubtful):
@@ -147,59 +161,59 @@ class Reader:
                 return unknown[: NAMED_COLUMNS - len(self._fields)]
             if unknown:
                 rare[i] = {name: result[name] for name in unknown}
-            known = {name: result[name] for name in CONTEXT if name in result}
+            known: dict[str, Any] = {name: result[name] for name in CONTEXT if name in result}
             known |= {self._fields[name]: result[name] for name in names if name in self._fields}
             events[i] = self._event(**known)
         for i, fault in faults:
             self.problems.add(None, int(lines[i]), fault.id, fault.kind, fault.words)
-        self._keep(block, texts, events, rare, starts, sizes, lines)
+        kept = [i for i, event in enumerate(events) if event is not None]
+        named = self._named([events[i] for i in kept])
+        times, rest = read_times(named["time"])
+        self._keep(block, texts, np.array(kept, dtype=np.int64), named, times, rest, rare, starts, sizes, lines)
         return None
 
-    def _doubt(self, events: list[Any], present: list[int], doubtful: set[int]) -> None:
-        """Add the events whose attributes must be examined: judged a column at a time."""
-        if not present:
-            return
-        columns = zip(*map(self._parts, (events[i] for i in present)), strict=True)
-        named = dict(zip(("id", *CONTEXT[1:], "data_base64", *self._fields), columns, strict=True))
+    def _doubt(self, named: dict[str, Sequence[Any]], rest: list[int]) -> set[int]:
+        """Give the rows whose attributes must be examined: judged a column at a time."""
+        doubtful: set[int] = set()
 
-        def doubt(values: Sequence[Any], wrong: Any) -> None:
-            doubtful.update(present[row] for row, value in enumerate(values) if wrong(value))
+        def doubt(values: Sequence[Any], wrong: Callable[[Any], bool]) -> None:
+            doubtful.update(row for row, value in enumerate(values) if wrong(value))
 
         for name in ("id", "type", "source", "subject", "dataschema"):
             if "" in named[name]:
                 doubt(named[name], lambda value: value == "")
-        if not set(named["specversion"]) <= {"1.0", None}:
+        if named["specversion"].count("1.0") < len(named["specversion"]):
             doubt(named["specversion"], lambda value: value not in ("1.0", None))
-        if not all(value is None or is_media_type(value) for value in set(named["datacontenttype"])):
+        kinds = named["datacontenttype"]
+        if kinds.count(None) < len(kinds) and not all(kind is None or is_media_type(kind) for kind in set(kinds)):
             doubt(named["datacontenttype"], lambda value: value is not None and not is_media_type(value))
-        doubt(named["data_base64"], lambda value: value is not None)
+        if named["data_base64"].count(None) < len(named["data_base64"]):
+            doubt(named["data_base64"], lambda value: value is not None)
         for name in self._fields:
             values = named[name]
-            if int in set(map(type, values)):
+            if any(value.__class__ is int and not -(2**31) <= value < 2**31 for value in set(values)):
                 doubt(values, lambda value: value.__class__ is int and not -(2**31) <= value < 2**31)
-        _, rest = read_times(named["time"])
-        doubtful.update(present[row] for row in rest if read_time(named["time"][row])[1] == "refused")
+        doubtful.update(row for row in rest if read_time(named["time"][row])[1] == "refused")
+        return doubtful
 
     def _keep(
         self,
         block: bytes,
         texts: list[bytes],
-        events: list[Any],
+        kept: np.ndarray[Any, Any],
+        named: dict[str, Sequence[Any]],
+        times: np.ndarray[Any, Any],
+        rest: list[int],
         rare: dict[int, dict[str, Any]],
         starts: np.ndarray[Any, Any],
         sizes: np.ndarray[Any, Any],
         lines: np.ndarray[Any, Any],
     ) -> None:
-        """Append what is left of a block to the columns."""
-        kept = [i for i, event in enumerate(events) if event is not None]
-        if not kept:
+        """Append the events of a block that are kept to the columns."""
+        if not len(kept):
             return
         self.looked_like_events = True
-        rows = np.array(kept, dtype=np.int64)
-        columns = list(zip(*map(self._parts, (events[i] for i in kept)), strict=True))
-        named = dict(zip(("id", *CONTEXT[1:], "data_base64", *self._fields), columns, strict=True))
         seq = len(self.ids)
-        times, rest = read_times(named["time"])
         for row in rest:
             times[row], verdict = read_time(named["time"][row])
             if verdict != "read":
@@ -209,17 +223,18 @@ class Reader:
             column.extend(named[name])
         for name, column in self.extensions.items():
             column.extend(named[name])
-        for row, i in enumerate(kept):
-            if i in rare:
-                self.rare[seq + row] = rare[i]
-        begins, ends = starts[rows], starts[rows] + sizes[rows]
-        for row, i in enumerate(kept):
-            if texts[i][:1] != b"{" or texts[i][-1:] != b"}":
-                begins[row] += len(texts[i]) - len(texts[i].lstrip(_BLANKS))
-                ends[row] -= len(texts[i]) - len(texts[i].rstrip(_BLANKS))
+        for i, members in rare.items():
+            self.rare[seq + int(np.searchsorted(kept, i))] = members
+        begins, ends = starts[kept], starts[kept] + sizes[kept]
+        letters, origin = np.frombuffer(block, dtype=np.uint8), int(starts[0])
+        blanks = (letters[begins - origin] != ord("{")) | (letters[ends - 1 - origin] != ord("}"))
+        for row in np.flatnonzero(blanks).tolist():
+            text = texts[kept[row]]
+            begins[row] += len(text) - len(text.lstrip(_BLANKS))
+            ends[row] -= len(text) - len(text.rstrip(_BLANKS))
         self.starts.append(begins)
         self.ends.append(ends)
-        self.lines.append(lines[rows])
+        self.lines.append(lines[kept])
         self.times.append(times)
         self._suspect(block, texts, kept, seq, starts, lines)
 
@@ -227,20 +242,21 @@ class Reader:
         self,
         block: bytes,
         texts: list[bytes],
-        kept: list[int],
+        kept: np.ndarray[Any, Any],
         seq: int,
         starts: np.ndarray[Any, Any],
         lines: np.ndarray[Any, Any],
     ) -> None:
         """Report the texts that hold what the engine reads differently than it is written."""
-        row_of = {i: row for row, i in enumerate(kept)}
         ends = lint.long_digits(block)
         if len(ends):
-            for i in np.unique(np.searchsorted(starts - starts[0], ends, side="right") - 1).tolist():
-                if i in row_of and (found := lint.big_integers(texts[i])):
-                    self._report(seq + row_of[i], int(lines[i]), "big-integer", lint.big_integer_words(found))
+            held = np.unique(np.searchsorted(starts - starts[0], ends, side="right") - 1)
+            for row in np.flatnonzero(np.isin(kept, held)).tolist():
+                i = int(kept[row])
+                if found := lint.big_integers(texts[i]):
+                    self._report(seq + row, int(lines[i]), "big-integer", lint.big_integer_words(found))
         if lint.may_hold_surrogates(block):
-            for i, row in row_of.items():
+            for row, i in enumerate(kept.tolist()):
                 if lint.may_hold_surrogates(texts[i]) and (halves := lint.lone_surrogates(texts[i])):
                     self._report(seq + row, int(lines[i]), "lone-surrogate", lint.lone_surrogate_words(halves))
 

@@ -73,7 +73,8 @@ def big_integer_words(found: list[str]) -> str:
 
 def may_hold_surrogates(text: bytes) -> bool:
     """Tell, quickly, whether an escaped surrogate may stand anywhere in a block of text."""
-    return b"\\ud" in text or b"\\uD" in text
+    # One byte is found many times faster than two.
+    return b"\\" in text and (b"\\ud" in text or b"\\uD" in text)
 
 
 def lone_surrogates(text: bytes) -> list[str]:
@@ -85,7 +86,7 @@ def lone_surrogate_words(found: list[str]) -> str:
     """Say what a lone surrogate is and what it does."""
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return (
-        f"The text holds {found[0]}{more}, half of a character. The engine keeps it, but it cannot be written as UTF-8; "
+        f"The text holds {found[0]}{more}, half of a character. The engine keeps it, but UTF-8 cannot carry it; "
         "write the whole character."
     )
 

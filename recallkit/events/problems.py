@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recallkit.bounds import PROBLEM_ROWS
 
@@ -54,7 +54,7 @@ class Problems:
         return len(self.rows) >= PROBLEM_ROWS
 
     def frame(self) -> pd.DataFrame:
-        """Give the table: seq, line, id, kind, words; in the order of lines, with a summary row for what had no room."""
+        """Give the table, in the order of lines, with a summary row of each kind that had no room."""
         import pandas as pd
 
         rows = sorted(self.rows, key=lambda row: row.line if row.line is not None else -1)
@@ -63,13 +63,13 @@ class Problems:
             if count > told[kind]:
                 words = f"{count - told[kind]:,} more problems of the kind {kind}, {count:,} in all."
                 rows.append(Row(None, None, None, kind, words))
-        columns = list(zip(*rows, strict=True)) if rows else [[], [], [], [], []]
+        columns: list[Any] = [[row[place] for row in rows] for place in range(5)]
         return pd.DataFrame(
             {
-                "seq": pd.array(list(columns[0]), dtype="Int64"),
-                "line": pd.array(list(columns[1]), dtype="Int64"),
-                "id": pd.Series(list(columns[2]), dtype=object),
-                "kind": pd.Series(list(columns[3]), dtype=object),
-                "words": pd.Series(list(columns[4]), dtype=object),
+                "seq": pd.array(columns[0], dtype="Int64"),
+                "line": pd.array(columns[1], dtype="Int64"),
+                "id": pd.Series(columns[2], dtype=object),
+                "kind": pd.Series(columns[3], dtype=object),
+                "words": pd.Series(columns[4], dtype=object),
             }
         )

@@ -26,8 +26,8 @@ def read_history(source: Any) -> History:
     Parameters
     ----------
     source : path, str, DataFrame, iterable of dict, or History
-        - a path to JSON Lines (``.jsonl``, ``.ndjson``), or to a ``.json`` file: an array of events, a CloudEvents batch,
-          one event, or an object with ``events``; either of them gzipped too;
+        - a path to JSON Lines (``.jsonl``, ``.ndjson``), or to a ``.json`` file: an array of events, a CloudEvents
+          batch, one event, or an object with ``events``; either of them gzipped too;
         - a path to a ``.csv`` or ``.parquet`` table, or ``sqlite:///file?table=name``, or ``postgresql://…?table=name``:
           a column per attribute, ``data`` as JSON text;
         - a DataFrame shaped like ``History.events``, or with a column per attribute;
@@ -58,7 +58,7 @@ def read_history(source: Any) -> History:
 
     if is_frame(source):
         return from_frame(source)
-    if isinstance(source, Mapping) or isinstance(source, bytes) or not isinstance(source, Iterable):
+    if isinstance(source, Mapping | bytes) or not isinstance(source, Iterable):
         raise HistoryError(
             f"A {type(source).__name__} is no history; give a path, a DataFrame, a list of dicts or a database address."
         )

@@ -11,6 +11,7 @@ import datetime
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from recallkit.errors import HistoryError
 from recallkit.events.building import build
-from recallkit.events.event import parse
+from recallkit.events.event import deeply, parse
 from recallkit.events.history import History
 from recallkit.events.lines import Reader
 
@@ -37,7 +38,7 @@ class JsonText(str):
     """A text that is JSON already and goes into its event as it stands."""
 
 
-def from_mappings(events: Iterable[Mapping[str, Any]], *, name: str = "", unit: str = "item") -> History:
+def from_mappings(events: Iterable[Any], *, name: str = "", unit: str = "item") -> History:
     """Make a history of dicts; the place of each one, from 1, stands as its line."""
     reader = Reader(unit=unit)
     buffer = bytearray()
@@ -57,7 +58,7 @@ def from_mappings(events: Iterable[Mapping[str, Any]], *, name: str = "", unit: 
 
     for place, event in enumerate(events, start=1):
         try:
-            text = write_event(event)
+            text = deeply(partial(write_event, event))
         except RecursionError:
             words = "The event nests deeper than 512 levels of data; flatten its data."
             reader.problems.add(None, place, _id(event), "too-deep", words)
@@ -147,7 +148,7 @@ def from_frame(frame: pd.DataFrame, *, name: str = "a DataFrame") -> History:
     NaN, None, NaT and NA are absent. In a frame with a column ``extensions``, ``data`` is JSON text; in any other it is
     too where every text in it is JSON, else its texts are the data themselves.
     """
-    columns = {str(label): _values(frame[label]) for label in frame.columns}
+    columns: dict[str, Sequence[Any]] = {str(label): _values(frame[label]) for label in frame.columns}
     return from_columns(columns, len(frame), name=name)
 
 
@@ -170,7 +171,9 @@ def from_columns(columns: dict[str, Sequence[Any]], count: int, *, name: str, te
         raise HistoryError(f"{name} is no event history: it has no column {' or '.join(missing)} (it has {have}).")
     shaped = "extensions" in columns
     data = columns.get("data", [None] * count)
-    is_json = shaped or all(_is_json(value) for value in data if isinstance(value, str))
+    is_json = shaped or all(
+        _is_json(value) for value in data if isinstance(value, str) and not (textual and value == "")
+    )
     extensions = columns.get("extensions", [None] * count)
     names = [each for each in columns if each not in ("seq", "extensions", "data")]
     whole = {each for each in names if _are_whole_floats(columns[each])}
@@ -220,7 +223,8 @@ def _time(value: Any) -> Any:
 
         return iso_time(pd.Timestamp(value))
     if isinstance(value, str) and (spaced := _SPACED_TIME.fullmatch(value)):
-        return f"{spaced[1]}T{spaced[2]}"
+        # What pandas writes for a moment in UTC.
+        return f"{spaced[1]}T{spaced[2].removesuffix('+00:00')}" + ("Z" if value.endswith("+00:00") else "")
     return value
 
 

@@ -17,6 +17,7 @@ Verdict = Literal["read", "unreadable", "refused"]
 NO_TIME = np.iinfo(np.int64).min
 """How an absent or unreadable time stands among milliseconds; numpy's NaT."""
 
+_MONTH_DAYS = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0])
 _SHAPE = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))?", re.ASCII
 )
@@ -74,63 +75,72 @@ def read_times(texts: Sequence[str | None]) -> tuple[np.ndarray[Any, np.dtype[np
         The positions of texts that were not read here and that `read_time` must judge.
     """
     times = np.full(len(texts), NO_TIME, dtype=np.int64)
-    lengths = np.fromiter((0 if text is None else len(text) or -1 for text in texts), dtype=np.int64, count=len(texts))
     rest: list[int] = []
-    for length in np.unique(lengths).tolist():
-        if length == 0:
-            continue
-        where = np.flatnonzero(lengths == length)
-        joined = "".join([texts[i] for i in where.tolist()])  # type: ignore[misc]
-        if length < 20 or length > 40 or not joined.isascii():
-            rest.extend(where.tolist())
+    places: dict[int, list[int] | range] = {}
+    if len(texts) and None not in texts and len(sizes := set(map(len, texts))) == 1:  # type: ignore[arg-type]
+        places[sizes.pop()] = range(len(texts))
+    else:
+        for place, text in enumerate(texts):
+            if text is not None:
+                places.setdefault(len(text), []).append(place)  # type: ignore[union-attr]
+    for length, where in places.items():
+        joined = "".join([texts[place] for place in where])  # type: ignore[misc]
+        if not 20 <= length <= 40 or not joined.isascii():
+            rest.extend(where)
             continue
         letters = np.frombuffer(joined.encode("ascii"), dtype=np.uint8).reshape(len(where), length)
-        values, read = _read_block(letters)
-        times[where[read]] = values[read]
-        rest.extend(where[~read].tolist())
+        values, read = _read_block(np.ascontiguousarray(letters.T))
+        if read.all() and len(where) == len(texts):
+            return values, rest
+        chosen = np.asarray(where)
+        times[chosen[read]] = values[read]
+        rest.extend(chosen[~read].tolist())
     rest.sort()
     return times, rest
 
 
 def _read_block(letters: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Read texts of one length, a row each: their milliseconds, and which of them were read."""
-    count, length = letters.shape
-    digits = letters.astype(np.int64) - 48
-    is_digit = (digits >= 0) & (digits <= 9)
+    """Read texts of one length, a column each: their milliseconds, and which of them were read."""
+    length, count = letters.shape
+    digits = letters - np.uint8(48)
     fine = np.ones(count, dtype=bool)
     for at, mark in ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":")):
-        fine &= letters[:, at] == ord(mark)
+        fine &= letters[at] == ord(mark)
     for at in (0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18):
-        fine &= is_digit[:, at]
-    zulu = letters[:, -1] == ord("Z")
-    offset = np.zeros(count, dtype=np.int64)
-    tail = np.where(zulu, length - 1, length - 6)
+        fine &= digits[at] <= 9
+
+    def two(at: int) -> np.ndarray[Any, Any]:
+        value: np.ndarray[Any, Any] = digits[at].astype(np.int32) * 10 + digits[at + 1]
+        return value
+
+    zulu = letters[-1] == ord("Z")
+    offset: Any = 0
+    tail: Any = length - 1
     if not zulu.all():
-        sign = letters[:, -6]
-        named = ((sign == ord("+")) | (sign == ord("-"))) & (letters[:, -3] == ord(":"))
+        sign = letters[-6]
+        named = ((sign == ord("+")) | (sign == ord("-"))) & (letters[-3] == ord(":"))
         for at in (-5, -4, -2, -1):
-            named &= is_digit[:, at]
-        hours, minutes = digits[:, -5] * 10 + digits[:, -4], digits[:, -2] * 10 + digits[:, -1]
+            named &= digits[at] <= 9
+        hours, minutes = two(length - 5), two(length - 2)
         named &= (hours <= 23) & (minutes <= 59) & (length >= 25)
         fine &= zulu | named
         offset = np.where(zulu, 0, (hours * 60 + minutes) * np.where(sign == ord("-"), -1, 1))
+        tail = np.where(zulu, length - 1, length - 6)
     thousandths = np.zeros(count, dtype=np.int64)
     if length > 20:
-        dot = letters[:, 19] == ord(".")
-        fine &= np.where(tail == 19, True, dot & (tail > 20))
+        fine &= (tail == 19) | ((letters[19] == ord(".")) & (tail > 20))
         for at in range(20, length):
-            fine &= (at >= tail) | is_digit[:, at]
+            fine &= (at >= tail) | (digits[at] <= 9)
             if at < 23:
-                thousandths += np.where(at < tail, digits[:, at] * (100, 10, 1)[at - 20], 0)
-    year = ((digits[:, 0] * 10 + digits[:, 1]) * 10 + digits[:, 2]) * 10 + digits[:, 3]
-    month, day = digits[:, 5] * 10 + digits[:, 6], digits[:, 8] * 10 + digits[:, 9]
-    hour, minute = digits[:, 11] * 10 + digits[:, 12], digits[:, 14] * 10 + digits[:, 15]
-    second = digits[:, 17] * 10 + digits[:, 18]
-    # Days 29 to 31 and second 60 are rare enough to be judged one by one where they may not exist.
+                thousandths += np.where(at < tail, digits[at].astype(np.int32) * (100, 10, 1)[at - 20], 0)
+    year, month, day = two(0) * 100 + two(2), two(5), two(8)
+    hour, minute, second = two(11), two(14), two(17)
+    # 29 February and second 60 are rare enough to be judged one by one, since they may not exist.
     fine &= (month >= 1) & (month <= 12) & (day >= 1) & (hour <= 23) & (minute <= 59) & (second <= 59)
-    fine &= day <= np.where(month == 2, 28, np.where(np.isin(month, (4, 6, 9, 11)), 30, 31))
-    days = _days(year, month, day)
-    return ((days * 24 + hour) * 3600 + (minute - offset) * 60 + second) * 1000 + thousandths, fine
+    fine &= day <= _MONTH_DAYS[np.minimum(month, 13)]
+    total = (_days(year, month, day).astype(np.int64) * 24 + hour) * 60 + minute - offset
+    times: np.ndarray[Any, Any] = (total * 60 + second) * 1000 + thousandths
+    return times, fine
 
 
 def _days(year: Any, month: Any, day: Any) -> Any:
