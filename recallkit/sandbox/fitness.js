@@ -21,35 +21,48 @@
   const LEVELS = 512;
   const isName = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
-  // Is `copy`, which was read back from the text of `value`, the same value? Then nothing was dropped, replaced or converted.
-  const same = (value, copy, level) => {
+  // The quick way, in two walks around the engine's own JSON. The first reads every list and object once, in their order, and
+  // bounds the depth, which the engine's stringify does not; the second compares what was read with what the text reads back
+  // as. Where they are the same, nothing was dropped, replaced or converted.
+  const gather = (value, level, read) => {
     if (level > LEVELS || value.toJSON !== undefined) return false;
+    const members = values(value);
+    const { length } = members;
     if (isArray(value)) {
-      const { length } = value;
-      if (!isArray(copy) || copy.length !== length) return false;
-      for (let i = 0; i < length; i++) {
-        const one = value[i];
-        const other = copy[i];
-        if (one !== other && !(typeof one === 'object' && one !== null && typeof other === 'object' && other !== null && same(one, other, level + 1))) {
-          return false;
-        }
-      }
-      return true;
+      if (value.length !== length) return false;
+    } else {
+      const prototype = getPrototypeOf(value);
+      if (prototype !== ObjectPrototype && prototype !== null) return false;
     }
-    const prototype = getPrototypeOf(value);
-    if ((prototype !== ObjectPrototype && prototype !== null) || isArray(copy)) return false;
-    const ones = values(value);
-    const others = values(copy);
-    const { length } = ones;
-    if (others.length !== length) return false;
+    read.list[read.count++] = members;
     for (let i = 0; i < length; i++) {
-      const one = ones[i];
+      const member = members[i];
+      if (typeof member === 'object' && member !== null && !gather(member, level + 1, read)) return false;
+    }
+    return true;
+  };
+  const compare = (copy, read) => {
+    const members = read.list[read.at++];
+    const others = values(copy);
+    const { length } = others;
+    if (members.length !== length) return false;
+    for (let i = 0; i < length; i++) {
+      const one = members[i];
       const other = others[i];
-      if (one !== other && !(typeof one === 'object' && one !== null && typeof other === 'object' && other !== null && same(one, other, level + 1))) {
+      if (one !== other && !(typeof one === 'object' && one !== null && typeof other === 'object' && other !== null && compare(other, read))) {
         return false;
       }
     }
     return true;
+  };
+  const quick = (value) => {
+    const read = { __proto__: null, list: [], count: 0, at: 0 };
+    if (!gather(value, 1, read)) return undefined;
+    const written = stringify(value);
+    if (typeof written !== 'string') return undefined;
+    const copy = parse(written);
+    if (typeof copy !== 'object' || copy === null || !compare(copy, read) || !untouched()) return undefined;
+    return { __proto__: null, text: written, value: copy };
   };
   // A program may have given every object or list members: then the quick comparison proves nothing.
   const untouched = () => keys(ObjectPrototype).length === 0 && keys(ArrayPrototype).length === 0;
@@ -165,15 +178,10 @@
   const write = (value) => {
     if (typeof value === 'object' && value !== null) {
       try {
-        const written = stringify(value);
-        if (typeof written === 'string') {
-          const copy = parse(written);
-          if (typeof copy === 'object' && copy !== null && same(value, copy, 1) && untouched()) {
-            return { __proto__: null, text: written, value: copy };
-          }
-        }
+        const found = quick(value);
+        if (found !== undefined) return found;
       } catch {
-        // A cycle, a BigInt, a getter that raises, too deep for the engine: the careful way says which.
+        // A BigInt, or a getter that raises: the careful way says which.
       }
     }
     try {
