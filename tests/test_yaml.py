@@ -210,7 +210,10 @@ def _batches(draw: st.DrawFn) -> list[Any]:
 def test_json_text_is_what_javascript_writes(values: list[Any]) -> None:
     """In batches: each asks one Node process."""
     texts = [json_text(value) for value in values]
-    script = "const t = JSON.parse(require('fs').readFileSync(0)); console.log(JSON.stringify(t.map((x) => JSON.stringify(JSON.parse(x)))))"
+    script = (
+        "const texts = JSON.parse(require('fs').readFileSync(0));"
+        "console.log(JSON.stringify(texts.map((text) => JSON.stringify(JSON.parse(text)))));"
+    )
     ran = node(["-e", script], return_completed_process=True, input=json.dumps(texts), capture_output=True, text=True)
     assert json.loads(ran.stdout) == texts
 
@@ -218,10 +221,19 @@ def test_json_text_is_what_javascript_writes(values: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (1e16, "10000000000000000"), (123456789012345680000, "123456789012345680000"), (1e21, "1e+21"), (-1.5e-7, "-1.5e-7"),
-        (0.000001, "0.000001"), (5e-324, "5e-324"), (1.7976931348623157e308, "1.7976931348623157e+308"), (-0.0, "0"),
-        (0.1, "0.1"), (100.5, "100.5"), (2**53, "9007199254740992"), (-3, "-3"),
+        (1e16, "10000000000000000"),
+        (123456789012345680000, "123456789012345680000"),
+        (1e21, "1e+21"),
+        (-1.5e-7, "-1.5e-7"),
+        (0.000001, "0.000001"),
+        (5e-324, "5e-324"),
+        (1.7976931348623157e308, "1.7976931348623157e+308"),
+        (-0.0, "0"),
+        (0.1, "0.1"),
+        (100.5, "100.5"),
+        (2**53, "9007199254740992"),
+        (-3, "-3"),
     ],
-)  # fmt: skip
+)
 def test_numbers_print_as_javascript_prints_them(value: float, text: str) -> None:
     assert number_text(value) == text

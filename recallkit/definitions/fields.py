@@ -105,7 +105,7 @@ def _check_section(values: dict[str, Any], section: Section, prefix: str, kind: 
 
 
 def _unknown(dotted: str, section: Section, prefix: str, kind: Kind) -> str:
-    shown = dotted if len(dotted) <= 80 else f"{dotted[:80]}…"
+    shown = (dotted if len(dotted) <= 80 else f"{dotted[:80]}…") or '""'
     whose = f"{prefix} of a {kind} function" if prefix else f"a {kind} function"
     why = " is a field of a reasoning function and does not apply here" if dotted in OF_A_REASONING_FUNCTION else ""
     beginning = f"{shown}{why}" if why else f"{shown} is no field of {whose}"

@@ -7,7 +7,7 @@ A filter names attributes with their exact values and, optionally, data: a value
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 
 from recallkit.bounds import ATTRIBUTE_CHARACTERS, FILTERS
 from recallkit.definitions.checker import Expression
-from recallkit.definitions.frontmatter import Document, Report
+from recallkit.definitions.frontmatter import Document
 from recallkit.definitions.pointers import join_pointer
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from recallkit.events.history import History
+
+Report = Callable[[str, str], None]  # takes the pointer and the words of a problem
 
 WHOLE_NUMBERS: Final = frozenset({"depth", "calldepth", "definitionversion"})
 _NAME = re.compile(rf"[a-z0-9]{{1,{ATTRIBUTE_CHARACTERS}}}")

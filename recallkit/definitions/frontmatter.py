@@ -8,7 +8,7 @@ units, as the compiler counts them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -181,9 +181,7 @@ def _with_front(text: str, front_text: str, body: str, body_line: int) -> Docume
     if not body.strip():
         words = "The body after the front matter is the TypeScript module; this document has none"
         problems.append(Problem(words, line=body_line, column=1))
-    front = found.value if not problems and isinstance(found.value, dict) else {}
-    if isinstance(found.value, dict) and not found.wrong:
-        front = found.value
+    front = found.value if isinstance(found.value, dict) and not found.wrong else {}
     return Document(text, front, body, body_line, in_order(problems), found)
 
 
@@ -198,6 +196,3 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
         if more > 0:
             told.append(Problem(f"and {more} more {named}{'s' if more > 1 else ''}", severity))  # type: ignore[arg-type]
     return tuple(sorted(told, key=lambda each: each.line or 1 << 30))
-
-
-Report = Callable[[str, str], None]

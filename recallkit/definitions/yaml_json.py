@@ -204,7 +204,7 @@ class _Reading:
             if key in members:
                 first = self.found.keys[inner].line
                 self.error(
-                    f"The key {_short(key)} appears twice in one mapping, first {self.lines_up(event, first)}",
+                    f"The key {_short(key)} appears twice in one mapping, first {self.distance(event, first)}",
                     event,
                     inner,
                 )
@@ -215,7 +215,7 @@ class _Reading:
         self.parser.get_event()
         return members
 
-    def lines_up(self, event: Any, first: int) -> str:
+    def distance(self, event: Any, first: int) -> str:
         up = event.start_mark.line - first
         return "on the same line" if not up else "on the line before" if up == 1 else f"{up} lines before"
 
