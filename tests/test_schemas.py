@@ -139,6 +139,27 @@ def test_inherited_names_are_no_members(name: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["length", "at", "description", "size"])
+@pytest.mark.parametrize("kind", ["string", "number", "boolean"])
+def test_a_record_is_never_a_list_or_a_text(name: str, kind: str) -> None:
+    record = {"type": "object", "properties": {name: {"type": kind}}, "required": [name]}
+    closed = {**record, "additionalProperties": False}
+    right = {"string": "x", "number": 1, "boolean": True}[kind]
+    for schema in (record, closed):
+        assert issues({"items": schema}, [{name: right}]) == []
+        for value in ([], [1], "text", 1, True, None):
+            assert ("/0", "must be an object") in issues({"items": schema}, [value])
+    assert issues(closed, {name: right, "other": 1}) == [("/other", "must be left out")]
+
+
+def test_nested_unevaluated_keywords_are_checked_in_time() -> None:
+    schema = {"unevaluatedProperties": False, "anyOf": [{"properties": {"a": {"$ref": "#"}}}]}
+    value: Any = {}
+    for _ in range(200):
+        value = {"a": value}
+    assert issues(schema, value) == []
+
+
 def test_values_and_schemas_of_512_levels_are_checked() -> None:
     value: Any = "end"
     for level in range(512):
@@ -197,9 +218,9 @@ def test_references_that_make_progress_are_no_problem() -> None:
 
 
 def test_a_check_that_would_take_for_ever_is_an_issue(monkeypatch: pytest.MonkeyPatch) -> None:
-    from recallkit.definitions import schema_keywords
+    from recallkit.definitions import schema_run
 
-    monkeypatch.setattr(schema_keywords, "SCHEMA_STEPS", 10_000)
+    monkeypatch.setattr(schema_run, "SCHEMA_STEPS", 10_000)
     twice = {"properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}}
     value: Any = {}
     for _ in range(60):

@@ -16,8 +16,8 @@ from recallkit.definitions.schema_keywords import (
     DRAFT_2020_KEYWORDS,
     ORDER,
     VALIDATION,
-    active,
 )
+from recallkit.definitions.schema_run import active
 
 DRAFT_2020: Final = "https://json-schema.org/draft/2020-12/schema"
 DRAFT_7: Final = "http://json-schema.org/draft-07/schema"

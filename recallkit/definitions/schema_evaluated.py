@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from recallkit.definitions.json_text import engine_order
-from recallkit.definitions.schema_keywords import active, passes
+from recallkit.definitions.schema_keywords import passes
+from recallkit.definitions.schema_run import active
 
 
 def left_over(validator: Any, value: Any, schema: Any) -> list[Any]:

@@ -8,14 +8,11 @@ and where those fall short of the specification (what ``unevaluated…`` sees).
 from __future__ import annotations
 
 import math
-import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from jsonschema.exceptions import ValidationError
 
-from recallkit.bounds import SCHEMA_SECONDS, SCHEMA_STEPS
 from recallkit.definitions.issue_words import (
     LEFT_OUT,
     choice_words,
@@ -25,51 +22,10 @@ from recallkit.definitions.issue_words import (
     type_words,
 )
 from recallkit.definitions.json_text import engine_order
+from recallkit.definitions.schema_run import active
 
 Errors = Iterator[ValidationError]
 Keyword = Callable[[Any, Any, Any, Any], Errors]
-
-
-class TooMuch(Exception):
-    """A check that would take too long."""
-
-
-class Run:
-    """The state of one check: what is known of its patterns, and how much it may still do."""
-
-    def __init__(self, known: dict[tuple[str, str], bool | None], *, alone: bool = False) -> None:
-        self.known = known
-        self.pending: dict[tuple[str, str], None] = {}
-        self.alone = alone  # ask about each pattern at once instead of guessing and asking about all together
-        self.steps = 0
-        self.end = time.monotonic() + SCHEMA_SECONDS
-
-    def step(self) -> None:
-        self.steps += 1
-        if self.steps > SCHEMA_STEPS or (self.steps % 1024 == 0 and time.monotonic() > self.end):
-            raise TooMuch
-
-    def found(self, pattern: str, text: str) -> bool | None:
-        """Whether the pattern is in the text; a guess (and a wish to know) where nobody has asked yet."""
-        pair = (pattern, text)
-        if pair not in self.known:
-            if not self.alone:
-                self.pending[pair] = None
-                return True
-            from recallkit.definitions.patterns import search
-
-            self.known[pair] = search([pair])[0]
-        return self.known[pair]
-
-
-class _Active(threading.local):
-    """The run of this thread: ``jsonschema`` hands keywords no state of ours."""
-
-    def __init__(self) -> None:
-        self.run = Run({})
-
-
-active = _Active()
 
 
 def is_type(value: Any, name: str) -> bool:
@@ -132,7 +88,14 @@ def down(validator: Any, value: Any, schema: Any, path: Any = None) -> Errors:
 
 
 def passes(validator: Any, value: Any, schema: Any) -> bool:
-    return next(down(validator, value, schema), None) is None
+    """Whether a schema accepts a value. Asked again and again of the same value by nested `unevaluated…`."""
+    verdicts = active.run.verdicts
+    if verdicts is None or not isinstance(value, dict | list) or not isinstance(schema, dict):
+        return next(down(validator, value, schema), None) is None
+    key = (id(schema), id(value))
+    if key not in verdicts:
+        verdicts[key] = next(down(validator, value, schema), None) is None
+    return verdicts[key]
 
 
 def _type(validator: Any, wanted: Any, value: Any, schema: Any) -> Errors:

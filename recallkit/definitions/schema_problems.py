@@ -10,8 +10,9 @@ from recallkit.bounds import LEVELS
 from recallkit.definitions import schema_dialects
 from recallkit.definitions.issue_words import TOO_LONG, escaped, shown
 from recallkit.definitions.patterns import pattern_problems
-from recallkit.definitions.schema_keywords import Run, TooMuch, active, words_of
+from recallkit.definitions.schema_keywords import words_of
 from recallkit.definitions.schema_production import LIST, MAP, ONE, _levels
+from recallkit.definitions.schema_run import Run, TooMuch, active
 
 if TYPE_CHECKING:
     from recallkit.definitions.schemas import Schema

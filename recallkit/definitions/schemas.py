@@ -16,7 +16,8 @@ from recallkit.bounds import EXACT_INTEGER, MIB, SCHEMA_ISSUES
 from recallkit.definitions import schema_dialects
 from recallkit.definitions.issue_words import TOO_DEEP, TOO_LONG, escaped
 from recallkit.definitions.json_text import engine_order
-from recallkit.definitions.schema_keywords import Run, TooMuch, active, words_of
+from recallkit.definitions.schema_keywords import words_of
+from recallkit.definitions.schema_run import Run, TooMuch, active
 
 T = TypeVar("T")
 _ROUNDS = 8
@@ -137,6 +138,10 @@ class Schema:
             registry = schema_dialects.registry_of(self.documents, made.SPECIFICATION)
         return made(schema=self.json, registry=registry)
 
+    @cached_property
+    def _dynamic(self) -> bool:
+        return '"$dynamicRef"' in json.dumps([self.json, self.documents]) or "json-schema.org" in str(self.json)
+
     def _issues(self, value: Any) -> list[Issue]:
         def find() -> list[ValidationError]:
             found: dict[tuple[str, str], ValidationError] = {}
@@ -162,7 +167,7 @@ class Schema:
 
         known: dict[tuple[str, str], bool | None] = {}
         for turn in range(_ROUNDS + 1):
-            active.run = run = Run(known, alone=turn == _ROUNDS)
+            active.run = run = Run(known, alone=turn == _ROUNDS, remember=not self._dynamic)
             result = find()
             if not run.pending:
                 return result

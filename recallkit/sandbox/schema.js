@@ -9,7 +9,6 @@ function makeChecker(schema, options = {}) {
   const resolver = makeResolver(schema, documents);
   const compiled = new Map(); // schema object -> Map of dynamic scope -> record
   const numbers = new Map(); // schema object -> its number, for the keys of dynamic scopes
-  let walk = 0; // counts the checks, so that what was remembered in one is not taken for another
 
   const numberOf = (node) => {
     if (!numbers.has(node)) numbers.set(node, numbers.size);
@@ -39,8 +38,8 @@ function makeChecker(schema, options = {}) {
     const known = compiled.get(node);
     if (known.has(here.key)) return known.get(here.key);
     const dialect = resource.dialect;
-    const record = { schema: node, resource, scope: here, dialect, test: undefined, kind: '', seen: undefined,
-      ref: undefined, dynamicRef: undefined, regexps: undefined };
+    const record = { schema: node, resource, scope: here, dialect, test: undefined, kind: '',
+      seen: undefined, whole: undefined, shallow: false, ref: undefined, dynamicRef: undefined, regexps: undefined };
     known.set(here.key, record);
     build(record);
     return record;
@@ -50,6 +49,7 @@ function makeChecker(schema, options = {}) {
   // A record that is still being built (a recursive schema) is reached through itself.
   const link = (record) => record.test ?? ((value) => record.test(value));
   const test = (record, node) => link(kid(record, node));
+  const { leftOver, begin } = makeMarker(kid);
 
   function target(record, reference, dynamic) {
     const found = resolver.resolve(record.resource, reference);
@@ -107,9 +107,8 @@ function makeChecker(schema, options = {}) {
     const all = typed === yes ? whole : [typed, ...whole];
     if (whole.length > 0) record.kind = '';
     let passes = all.length === 0 ? yes : all.length === 1 ? all[0] : both(all);
-    if (memo && (hasOwn(s, 'items') || hasOwn(s, 'additionalProperties') || hasOwn(s, 'properties') || whole.length > 0)) {
-      passes = remembering(passes, record);
-    }
+    const looksInside = ['items', 'additionalProperties', 'properties'].some((name) => hasOwn(s, name));
+    if (memo && (looksInside || whole.length > 0)) passes = remembering(passes, record);
     record.test = passes;
   }
 
@@ -178,7 +177,9 @@ function makeChecker(schema, options = {}) {
         case 'boolean': record.kind = 'boolean'; return (v) => typeof v === 'boolean';
         case 'null': return (v) => v === null;
         case 'array': return list === yes ? (v) => isArray(v) : (v) => isArray(v) && list(v);
-        case 'object': return (v) => typeof v === 'object' && v !== null && !isArray(v) && object(v);
+        case 'object':
+          if (record.whole !== undefined) return record.whole;
+          return (v) => typeof v === 'object' && v !== null && !isArray(v) && object(v);
       }
     }
     return (v) => {
@@ -230,8 +231,9 @@ function makeChecker(schema, options = {}) {
         required.delete(name);
       }
     }
-    const shallow = slots.every((slot) => slot.kind !== '') && !has('additionalProperties') && !has('patternProperties');
-    record.shallow = shallow && slots.length <= 8;
+    // Looking up whether a small open record passed before costs as much as asking it again.
+    record.shallow = slots.length <= 8 && slots.every((slot) => slot.kind !== '')
+      && !['additionalProperties', 'patternProperties', 'minProperties', 'maxProperties', 'propertyNames'].some(has);
     for (const name of required) slots.push({ name, needed: true, known: false, kind: '', test: yes });
     const patterns = [];
     if (has('patternProperties')) {
@@ -255,7 +257,9 @@ function makeChecker(schema, options = {}) {
     };
     const free = slots.length === 0 && patterns.length === 0 && together.length === 0 && rest === yes
       && parts.least === 0 && parts.most === Infinity && parts.names === null;
-    return free ? yes : objectTest(parts, frozen);
+    if (free) return yes;
+    record.whole = recordTest(parts, frozen);
+    return objectTest(parts, frozen);
   }
 
   function addDependencies(record, map, together) {
@@ -297,78 +301,6 @@ function makeChecker(schema, options = {}) {
     return free ? yes : listTest(parts);
   }
 
-  // Whether a branch passes, remembered within one check: marking what was evaluated asks again and again.
-  function passesBranch(record, value) {
-    if (!isRecord(record.schema) || typeof value !== 'object' || value === null) return record.test(value);
-    record.seen ??= new WeakMap();
-    const before = record.seen.get(value);
-    if (before !== undefined && before.walk === walk) return before.ok;
-    const ok = record.test(value);
-    record.seen.set(value, { walk, ok });
-    return ok;
-  }
-
-  // What the keywords of a schema evaluate of a value, the schema's own `unevaluated…` (at the top) left out.
-  // Keywords that must pass anyway count whether or not they do: where one fails, the value is refused for that.
-  function mark(record, value, found, top) {
-    const { schema: s, dialect } = record;
-    if (!isRecord(s) || dialect.legacy) return;
-    const has = (name) => hasOwn(s, name);
-    if (isArray(value)) {
-      if (has('prefixItems') && s.prefixItems.length > found.count) found.count = s.prefixItems.length;
-      if (has('items') || (has('unevaluatedItems') && !top)) found.all = true;
-      if (has('contains')) {
-        const contains = kid(record, s.contains);
-        for (let i = 0; i < value.length; i++) if (contains.test(value[i])) setAdd(found.names, i);
-      }
-    } else {
-      if (has('properties')) for (const name of keysOf(s.properties)) setAdd(found.names, name);
-      if (has('patternProperties')) {
-        for (const name of keysOf(value)) {
-          for (const regexp of record.regexps?.values() ?? []) if (exec(regexp, name) !== null) setAdd(found.names, name);
-        }
-      }
-      if (has('additionalProperties') || (has('unevaluatedProperties') && !top)) found.all = true;
-      if (has('dependentSchemas')) {
-        for (const name of keysOf(s.dependentSchemas)) {
-          if (hasOwn(value, name)) mark(kid(record, s.dependentSchemas[name]), value, found, false);
-        }
-      }
-    }
-    if (record.ref !== undefined) mark(record.ref, value, found, false);
-    if (record.dynamicRef !== undefined) mark(record.dynamicRef, value, found, false);
-    if (has('allOf')) for (const each of s.allOf) mark(kid(record, each), value, found, false);
-    for (const name of ['anyOf', 'oneOf']) {
-      if (!has(name)) continue;
-      for (const each of s[name]) {
-        const branch = kid(record, each);
-        if (passesBranch(branch, value)) mark(branch, value, found, false);
-      }
-    }
-    if (has('if')) {
-      const when = kid(record, s.if);
-      const holds = passesBranch(when, value);
-      if (holds) mark(when, value, found, false);
-      if (holds && has('then')) mark(kid(record, s.then), value, found, false);
-      if (!holds && has('else')) mark(kid(record, s.else), value, found, false);
-    }
-  }
-
-  // The members (or places) of a value that nothing beside `unevaluated…` looks at.
-  function leftOver(record, value) {
-    const found = { names: new Set(), count: 0, all: false };
-    mark(record, value, found, true);
-    const left = [];
-    if (found.all) return left;
-    if (isArray(value)) {
-      for (let i = found.count; i < value.length; i++) if (!setHas(found.names, i)) left[left.length] = i;
-    } else {
-      const keys = keysOf(value);
-      for (let i = 0; i < keys.length; i++) if (!setHas(found.names, keys[i])) left[left.length] = keys[i];
-    }
-    return left;
-  }
-
   function leftItems(record, node) {
     const passes = test(record, node);
     return (value) => {
@@ -391,11 +323,11 @@ function makeChecker(schema, options = {}) {
   const tools = { kid, leftOver };
   const passes = root.test;
   const check = (value) => {
-    walk++;
+    begin();
     return passes(value) ? undefined : explain(root, value, tools, 1)[0];
   };
   check.all = (value, limit) => {
-    walk++;
+    begin();
     return passes(value) ? [] : explain(root, value, tools, limit);
   };
   return check;

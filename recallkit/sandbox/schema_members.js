@@ -28,12 +28,9 @@ function memberTest(slots, frozen) {
     }
     return found;
   };
-  const [a, b, c, d] = quick;
-  const texts = count > 0 && count <= 4 && quick.every((slot) => slot.needed && slot.kind !== '');
-  const quickest = !texts ? walkQuick : unrolled(a, b, c, d, count);
-  if (slow.length === 0) return quickest;
+  if (slow.length === 0) return walkQuick;
   return (object) => {
-    let found = quickest(object);
+    let found = walkQuick(object);
     if (found < 0) return -1;
     for (let i = 0; i < slow.length; i++) {
       const slot = slow[i];
@@ -49,13 +46,39 @@ function memberTest(slots, frozen) {
   };
 }
 
-// Up to four required members of plain types, the commonest record of all.
-function unrolled(a, b, c, d, count) {
+// Whether asking for the member answers "is it an object" too: no list, text, number or boolean has one like it.
+const PROTOTYPES = [Array.prototype, String.prototype, Number.prototype, Boolean.prototype];
+const tells = ({ name, kind }) => name !== 'length' && PROTOTYPES.every((prototype) => typeof prototype[name] !== kind);
+
+// One closure for the commonest schema of all, or undefined: an object of one to four required members of plain
+// types, open or closed. The value's own type needs no question.
+function recordTest(parts, frozen) {
+  const { slots, least, most, closed, rest, patterns, names, together } = parts;
+  const count = slots.length;
+  const simple = rest === null && patterns.length === 0 && names === null && together.length === 0 && least === 0
+    && most === Infinity && count > 0 && count <= 4;
+  const plain = ({ name, needed, kind, known }) => needed && kind !== '' && known && plainName(name, frozen);
+  if (!simple || !slots.every(plain) || !slots.some(tells)) return undefined;
+  // The telling member is asked for first: the others may be something else on a list or a text.
+  const first = slots.findIndex(tells);
+  const [a, b, c, d] = [slots[first], ...slots.filter((_, place) => place !== first)];
   const n1 = a.name, k1 = a.kind, n2 = b?.name, k2 = b?.kind, n3 = c?.name, k3 = c?.kind, n4 = d?.name, k4 = d?.kind;
-  if (count === 1) return (o) => (typeof o[n1] === k1 ? 1 : -1);
-  if (count === 2) return (o) => (typeof o[n1] === k1 && typeof o[n2] === k2 ? 2 : -1);
-  if (count === 3) return (o) => (typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3 ? 3 : -1);
-  return (o) => (typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3 && typeof o[n4] === k4 ? 4 : -1);
+  if (closed) {
+    if (count === 1) return (o) => o !== null && typeof o[n1] === k1 && keysOf(o).length === 1;
+    if (count === 2) {
+      return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && keysOf(o).length === 2;
+    }
+    if (count === 3) {
+      return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3
+        && keysOf(o).length === 3;
+    }
+    return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3
+      && typeof o[n4] === k4 && keysOf(o).length === 4;
+  }
+  if (count === 1) return (o) => o !== null && typeof o[n1] === k1;
+  if (count === 2) return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2;
+  if (count === 3) return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3;
+  return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3 && typeof o[n4] === k4;
 }
 
 // parts: {slots, least, most, closed, rest, patterns, names, together}; gives object => boolean.

@@ -7,7 +7,14 @@ from importlib import resources
 from typing import Final
 
 # The order matters: each part uses the names of those before it.
-PARTS: Final = ("schema_base.js", "schema_refs.js", "schema_members.js", "schema.js", "schema_words.js")
+PARTS: Final = (
+    "schema_base.js",
+    "schema_refs.js",
+    "schema_members.js",
+    "schema_evaluated.js",
+    "schema.js",
+    "schema_words.js",
+)
 
 
 @cache

@@ -159,7 +159,9 @@ function explain(root, value, tools, limit) {
     }
     if (has('uniqueItems') && s.uniqueItems === true) {
       const pair = twins(value);
-      if (pair !== undefined) tell(at, 'must have no two equal items, but ' + pair[0] + ' and ' + pair[1] + ' are equal');
+      if (pair !== undefined) {
+        tell(at, 'must have no two equal items, but ' + pair[0] + ' and ' + pair[1] + ' are equal');
+      }
     }
     const tuple = !modern && has('items') && isArray(s.items);
     const first = tuple ? s.items : modern && has('prefixItems') ? s.prefixItems : [];
@@ -172,8 +174,8 @@ function explain(root, value, tools, limit) {
       for (let i = 0; i < value.length; i++) if (rule.test(value[i])) matches++;
       const least = modern && has('minContains') ? s.minContains : 1;
       const most = modern && has('maxContains') ? s.maxContains : Infinity;
-      const words = (bound, limit) => 'must have at ' + bound + ' ' + counted(limit, 'item that matches', 'items that match')
-        + ' contains, not ' + matches;
+      const words = (bound, limit) => 'must have at ' + bound + ' '
+        + counted(limit, 'item that matches', 'items that match') + ' contains, not ' + matches;
       if (matches < least) tell(at, words('least', least));
       if (matches > most) tell(at, words('most', most));
     }
@@ -195,8 +197,12 @@ function explain(root, value, tools, limit) {
   function walkNumber(s, value, at, has) {
     if (has('minimum') && value < s.minimum) tell(at, 'must be at least ' + shown(s.minimum));
     if (has('maximum') && value > s.maximum) tell(at, 'must be at most ' + shown(s.maximum));
-    if (has('exclusiveMinimum') && value <= s.exclusiveMinimum) tell(at, 'must be more than ' + shown(s.exclusiveMinimum));
-    if (has('exclusiveMaximum') && value >= s.exclusiveMaximum) tell(at, 'must be less than ' + shown(s.exclusiveMaximum));
+    if (has('exclusiveMinimum') && value <= s.exclusiveMinimum) {
+      tell(at, 'must be more than ' + shown(s.exclusiveMinimum));
+    }
+    if (has('exclusiveMaximum') && value >= s.exclusiveMaximum) {
+      tell(at, 'must be less than ' + shown(s.exclusiveMaximum));
+    }
     if (has('multipleOf') && !isMultiple(value, s.multipleOf)) tell(at, 'must be a multiple of ' + shown(s.multipleOf));
   }
 
