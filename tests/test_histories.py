@@ -121,7 +121,8 @@ def test_attributes_are_given_as_recorded() -> None:
     )
     assert history.attribute("depth").tolist() == [2, "2", None]
     assert history.attribute("flag").tolist() == [None, True, 1]
-    assert history.attribute("flag")[1] is True and history.attribute("flag")[2] is not True
+    assert history.attribute("flag")[1] is True
+    assert history.attribute("flag")[2] is not True
     assert history.attribute("time")[0] == "2026-01-01T00:00:00.123456789Z"
     assert history.attribute("datacontenttype").tolist() == ["text/plain", None, None]
     assert history.attribute("specversion").tolist() == ["1.0"] * 3
@@ -417,11 +418,17 @@ def test_times_are_read_to_the_millisecond(text: str, expected: int) -> None:
     assert History.from_events([{**EVENT, "time": text}]).clocks()[0] == expected
 
 
+TIME_LIKE = (
+    r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9]"
+    r"(\.[0-9]{1,10})?(Z|[+-][0-2][0-9]:[0-6][0-9])?"
+)
+
+
 @given(
     st.lists(
         st.one_of(
             st.none(),
-            st.from_regex(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{1,10})?(Z|[+-][0-2][0-9]:[0-6][0-9])?", fullmatch=True),
+            st.from_regex(TIME_LIKE, fullmatch=True),
             st.datetimes().map(lambda moment: moment.isoformat() + "Z"),
             st.text(max_size=30),
         )
@@ -470,11 +477,7 @@ def test_round_trip(
     assert len(history) == len(given_events)
     assert json.loads(history.page(history.seqs)) == given_events
     history.to_jsonl(path)
-    assert (
-        path.read_text(encoding="utf-8").splitlines() == [history.text(n) for n in range(len(history))]
-        or "\u2028" in path.read_text(encoding="utf-8")
-        or any(ch in path.read_text(encoding="utf-8") for ch in "\x85\u2029\x0b\x0c\x1c\x1d\x1e")
-    )
+    assert path.read_bytes().split(b"\n")[:-1] == [history.text(n).encode() for n in range(len(history))]
     again = read_history(given_events)
     assert [dict(event) for event in again] == given_events
     known = {*EVENT, "subject", "data"}
@@ -484,11 +487,12 @@ def test_round_trip(
 
 
 odd = st.sampled_from(
-    ["", "1.0", "0.3", "application/json", "xyz", 0, 2**31, 1.5, True, None, [], {}, "2026-01-01T00:00:00Z", "lunchtime",
-     "2026-01-01T23:59:60Z", "\ud800", "é", "e30="]
+    ["", "1.0", "0.3", "application/json", "xyz", 0, 2**31, 1.5, True, None, [], {}, "2026-01-01T00:00:00Z",
+     "lunchtime", "2026-01-01T23:59:60Z", "\ud800", "é", "e30="]
 )  # fmt: skip
 odd_events = st.dictionaries(
-    st.sampled_from(["id", "type", "source", "specversion", "subject", "time", "datacontenttype", "dataschema", "data", "data_base64", "x", "Xy", "a.b", "é"]),
+    st.sampled_from(["id", "type", "source", "specversion", "subject", "time", "datacontenttype", "dataschema", "data",
+                     "data_base64", "x", "Xy", "a.b", "é"]),
     odd,
 ).flatmap(lambda members: st.sampled_from([members, {**EVENT, **members}]))  # fmt: skip
 

@@ -66,7 +66,7 @@ def _members(buffer: bytes | bytearray, start: int, name: str, *, strict: bool) 
     whole = bytes(memoryview(buffer)[start:]).rstrip(b" \t\r\n")
     try:
         members = deeply(lambda: msgspec.json.decode(whole, type=dict[str, msgspec.Raw]))
-    except (msgspec.MsgspecError, ValueError):
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         # Not one object: lines, or one event that only the careful reading can judge.
         return None if b"\n" in whole and b"\n{" in whole.replace(b"\r", b"") else ([whole], [start])
     if "events" in members and "specversion" not in members:
@@ -85,7 +85,7 @@ def _elements(buffer: bytes | bytearray, start: int) -> tuple[list[bytes], list[
     whole = bytes(view[start:]) if start else buffer
     try:
         raws = deeply(lambda: _first_value(whole))
-    except (msgspec.MsgspecError, ValueError):
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return _split(buffer, start)
     texts, places = [], []
     at = start
