@@ -116,3 +116,24 @@ def test_optional_cases_match_but_for_those_with_a_reason(draft: str, documents:
 def test_every_schema_of_the_suite_is_a_schema(draft: str, documents: dict[str, Any]) -> None:
     for file, description, schema, _ in groups(draft, ""):
         assert Schema(schema, documents=documents).problems() == [], (file, description)
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_a_second_engine_gives_the_same_verdicts(draft: str, documents: dict[str, Any]) -> None:
+    quickjs = pytest.importorskip("quickjs")
+    from recallkit.sandbox.schema_parts import schema_source
+
+    engine = quickjs.Context()
+    engine.eval(f"globalThis.makeChecker = {schema_source()}")
+    engine.set("documents", json.dumps(specification_documents() | documents))
+    found = groups(draft, "")
+    told = []
+    for _, _, schema, tests in found:
+        engine.set("asked", json.dumps([schema, [test["data"] for test in tests]]))
+        text = engine.eval("""(() => {
+          const [schema, values] = JSON.parse(asked);
+          const check = makeChecker(schema, { documents: JSON.parse(documents) });
+          return JSON.stringify(values.map((value) => check.all(value, 9)));
+        })()""")
+        told.append(json.loads(text))
+    assert wrong(found, told) == []

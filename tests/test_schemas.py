@@ -332,3 +332,41 @@ def test_jsonschema_itself_gives_the_same_verdicts(schema: Any, some: list[Any])
         return
     stock = Draft202012Validator(schema)
     assert [Schema(schema).accepts(value) for value in some] == [stock.is_valid(value) for value in some]
+
+
+TAMPER = """(() => {
+  const makeChecker = %s;
+  return (text) => {
+    const check = makeChecker(JSON.parse(text), {});
+    const value = JSON.parse('{"a":["x","x"],"b":"y"}');
+    const names = ['isArray', 'keys', 'hasOwn', 'stringify', 'isInteger'];
+    for (const owner of [Array, Object, JSON, Number]) for (const name of names) owner[name] = () => true;
+    for (const prototype of [Map, Set, RegExp, String].map((each) => each.prototype)) {
+      for (const name of ['get', 'set', 'has', 'add', 'exec', 'test', 'charCodeAt', 'slice']) {
+        prototype[name] = () => true;
+      }
+    }
+    Object.prototype.c = 1;
+    return check(value) === undefined ? 'passed' : 'refused';
+  };
+})()"""
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"uniqueItems": True}}},
+        {"required": ["c"]},
+        {"properties": {"b": {"pattern": "^z"}}},
+        {"maxProperties": 1},
+        {"properties": {"a": {"type": "object"}}},
+        {"properties": {"b": {"enum": [1]}}},
+    ],
+)
+def test_code_that_ran_before_cannot_change_the_verdict(schema: Any) -> None:
+    from recallkit.sandbox import Sandbox
+    from recallkit.sandbox.schema_parts import schema_source
+
+    with Sandbox(frozen=False) as sandbox:
+        told = sandbox.call(TAMPER % schema_source(), json.dumps(schema), checkpoints=500, seconds=10.0)
+    assert told == "refused"

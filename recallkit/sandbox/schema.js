@@ -322,13 +322,23 @@ function makeChecker(schema, options = {}) {
   const root = compile(schema, resolver.root, { names: new Map(), key: '' });
   const tools = { kid, leftOver };
   const passes = root.test;
-  const check = (value) => {
-    begin();
-    return passes(value) ? undefined : explain(root, value, tools, 1)[0];
+  // The verdict never hangs on the words: what has run before may have broken what those are made with.
+  const refusal = (value, limit) => {
+    let found = [];
+    try { found = explain(root, value, tools, limit); } catch { /* the plain sentence will do */ }
+    return found.length > 0 ? found : [{ path: '', words: 'must match its schema' }];
   };
-  check.all = (value, limit) => {
+  const issues = (value, limit) => {
     begin();
-    return passes(value) ? [] : explain(root, value, tools, limit);
+    let passed;
+    try {
+      passed = passes(value);
+    } catch {
+      return [{ path: '', words: 'is nested too deeply for its schema to be checked' }]; // the stack was not enough
+    }
+    return passed ? undefined : refusal(value, limit);
   };
+  const check = (value) => issues(value, 1)?.[0];
+  check.all = (value, limit) => issues(value, limit) ?? [];
   return check;
 }

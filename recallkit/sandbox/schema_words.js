@@ -34,8 +34,8 @@ function explain(root, value, tools, limit) {
   function tell(at, words) {
     if (issues.length >= ISSUES_FOUND) return;
     const key = at.path + ' ' + words;
-    if (seen.has(key)) return;
-    seen.add(key);
+    if (setHas(seen, key)) return;
+    setAdd(seen, key);
     issues.push({ at, words, order: issues.length });
   }
 
