@@ -43,12 +43,14 @@ def _call(sandbox: Sandbox, name: str, checkpoints: int, texts: tuple[str, ...],
     return Ended(told["kind"], words=described.get("words", ""), line=described.get("line"), unfit=told.get("unfit"))
 
 
-def run_program(module: str, given: Any = None, *, seconds: float = 10.0) -> Ended:
+def run_program(
+    module: str, given: Any = None, *, seconds: float = 10.0, checkpoints: int = PROGRAM_CHECKPOINTS
+) -> Ended:
     """Call the default export, as a computation function's run does: a fresh context that is not frozen."""
     with Sandbox(memory_bytes=RUN_MEMORY_BYTES, frozen=False, moment=MOMENT) as sandbox:
         refused = sandbox.load_module(module)
         assert refused is None, refused
-        return _call(sandbox, "default", PROGRAM_CHECKPOINTS, (json.dumps(given),), seconds)
+        return _call(sandbox, "default", checkpoints, (json.dumps(given),), seconds)
 
 
 def run_folds(module: str, views: list[Any]) -> list[Ended]:

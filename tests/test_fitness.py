@@ -1,5 +1,8 @@
 """What JSON can carry: named with where it stands first, else written as JSON.stringify writes it (both formats, The module)."""
 
+# The programs in these tests stand one to a line.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import json
@@ -106,7 +109,10 @@ def test_a_hole_and_undefined_are_told_apart() -> None:
 def test_paths_name_keys_that_are_names_and_quote_the_others() -> None:
     assert unfit_of("return { a: { $b_1: [[NaN]] } };") == ("NaN", "$.a.$b_1[0][0]")
     assert unfit_of("return { 'a b': { '2': { '': { 'é\"': NaN } } } };") == ("NaN", '$["a b"]["2"][""]["é\\""]')
-    assert unfit_of("return JSON.parse('{\"__proto__\":[1]}', (key, v) => v === 1 ? 1n : v);") == ("a bigint", "$.__proto__[0]")
+    assert unfit_of("return JSON.parse('{\"__proto__\":[1]}', (key, v) => v === 1 ? 1n : v);") == (
+        "a bigint",
+        "$.__proto__[0]",
+    )
 
 
 def test_the_first_in_the_order_of_the_value_is_named() -> None:
@@ -116,7 +122,9 @@ def test_the_first_in_the_order_of_the_value_is_named() -> None:
     assert unfit_of(f"{deep} return {{ v, n: NaN }};") == ("deep", "$.v" + "[0]" * 511)
 
 
-@pytest.mark.parametrize(("levels", "fits"), [(1, True), (511, True), (512, True), (513, False), (3000, False), (100_000, False)])
+@pytest.mark.parametrize(
+    ("levels", "fits"), [(1, True), (511, True), (512, True), (513, False), (3000, False), (100_000, False)]
+)
 def test_depth_is_counted_from_the_outermost_list_or_object(levels: int, fits: bool) -> None:
     made = unfit_of(f"let v = 0; for (let i = 0; i < {levels}; i++) v = i % 2 ? [v] : {{ k: v }}; return v;")
     if fits:
@@ -134,8 +142,13 @@ def test_a_cycle_is_told_where_it_closes() -> None:
 
 
 def test_what_is_carried_is_written_as_the_format_says() -> None:
-    assert carried("return [-0, 1e21, 1e-7, 0.1 + 0.2, 2 ** 53];") == "[0,1e+21,1e-7,0.30000000000000004,9007199254740992]"
-    assert carried("const one = { n: 1 }; return { left: one, right: [one, one] };") == '{"left":{"n":1},"right":[{"n":1},{"n":1}]}'
+    assert (
+        carried("return [-0, 1e21, 1e-7, 0.1 + 0.2, 2 ** 53];") == "[0,1e+21,1e-7,0.30000000000000004,9007199254740992]"
+    )
+    assert (
+        carried("const one = { n: 1 }; return { left: one, right: [one, one] };")
+        == '{"left":{"n":1},"right":[{"n":1},{"n":1}]}'
+    )
     assert carried("return { [Symbol('q')]: new Date(0), kept: 1 };") == '{"kept":1}'
     assert carried("return Object.defineProperty({ a: 1 }, 'b', { value: NaN });") == '{"a":1}'
     assert carried("return Object.assign([1, 2], { extra: NaN });") == "[1,2]"
@@ -144,8 +157,10 @@ def test_what_is_carried_is_written_as_the_format_says() -> None:
     assert carried("return { get a() { return 7; }, get b() { return [1]; } };") == '{"a":7,"b":[1]}'
     assert carried("return new Proxy({ a: 1 }, { get: (target, key) => target[key] });") == '{"a":1}'
     assert carried("return new Proxy([1, 2], {});") == "[1,2]"
-    assert carried("return JSON.parse('{\"__proto__\":{\"a\":1},\"toJSON\":2}');") == '{"__proto__":{"a":1},"toJSON":2}'
-    assert carried("return { toString: 'x', constructor: 1, length: 2 };") == '{"toString":"x","constructor":1,"length":2}'
+    assert carried('return JSON.parse(\'{"__proto__":{"a":1},"toJSON":2}\');') == '{"__proto__":{"a":1},"toJSON":2}'
+    assert (
+        carried("return { toString: 'x', constructor: 1, length: 2 };") == '{"toString":"x","constructor":1,"length":2}'
+    )
     assert carried("return '\\ud800\\u2028\\u0000é😀\"';") == '"\\ud800\u2028\\u0000é😀\\""'
 
 
@@ -156,7 +171,10 @@ def test_a_member_equal_to_what_it_would_inherit_is_still_refused() -> None:
 
 def test_a_to_json_is_never_asked() -> None:
     assert unfit_of("return { label: { toJSON: () => 'L' } };") == ("a function", "$.label.toJSON")
-    assert unfit_of("return [Object.defineProperty({ a: 1 }, 'toJSON', { value: () => ({ a: 1 }) })];") == ("a toJSON", "$[0]")
+    assert unfit_of("return [Object.defineProperty({ a: 1 }, 'toJSON', { value: () => ({ a: 1 }) })];") == (
+        "a toJSON",
+        "$[0]",
+    )
     assert unfit_of("return Object.assign([1], { toJSON: () => [1] });") == ("a toJSON", "$")
     assert unfit_of("return new (class Shelf extends Array { toJSON() { return [1]; } })();") == ("a toJSON", "$")
 
@@ -164,10 +182,20 @@ def test_a_to_json_is_never_asked() -> None:
 def test_a_polluted_prototype_changes_nothing_that_is_written() -> None:
     assert carried("Object.prototype.toJSON = () => 'forged'; return { a: [1, { b: 2 }] };") == '{"a":[1,{"b":2}]}'
     assert carried("Array.prototype.toJSON = () => 'forged'; return [1, [2]];") == "[1,[2]]"
-    assert carried("String.prototype.toJSON = Number.prototype.toJSON = () => 'forged'; return ['x', 1, true, null];") == '["x",1,true,null]'
-    assert carried("JSON.stringify = () => '1'; Object.keys = Object.values = () => []; Array.isArray = () => true; return { a: 1 };") == '{"a":1}'
+    assert (
+        carried("String.prototype.toJSON = Number.prototype.toJSON = () => 'forged'; return ['x', 1, true, null];")
+        == '["x",1,true,null]'
+    )
+    assert (
+        carried(
+            "JSON.stringify = () => '1'; Object.keys = Object.values = () => []; Array.isArray = () => true; return { a: 1 };"
+        )
+        == '{"a":1}'
+    )
     assert carried("Object.prototype.extra = 1; return { a: 1 };") == '{"a":1}'
-    assert carried("Array.prototype[Symbol.iterator] = function* () { yield 5; }; return [1, { a: 2 }];") == '[1,{"a":2}]'
+    assert (
+        carried("Array.prototype[Symbol.iterator] = function* () { yield 5; }; return [1, { a: 2 }];") == '[1,{"a":2}]'
+    )
     assert unfit_of("Object.prototype.toJSON = () => 'forged'; return { a: NaN };") == ("NaN", "$.a")
 
 
@@ -188,9 +216,17 @@ def test_a_getter_that_raises_is_told_by_its_own_error() -> None:
 
 
 def test_naming_a_value_runs_no_surprise() -> None:
-    assert unfit_of("return new (class { static get name() { throw 1; } })();") == ("an object of another prototype", "$")
-    assert unfit_of("return Object.create({ get constructor() { throw 1; } });") == ("an object of another prototype", "$")
-    named = unfit_of("const f = function () {}; Object.defineProperty(f, 'name', { value: 'x'.repeat(1e6) }); return new f();")
+    assert unfit_of("return new (class { static get name() { throw 1; } })();") == (
+        "an object of another prototype",
+        "$",
+    )
+    assert unfit_of("return Object.create({ get constructor() { throw 1; } });") == (
+        "an object of another prototype",
+        "$",
+    )
+    named = unfit_of(
+        "const f = function () {}; Object.defineProperty(f, 'name', { value: 'x'.repeat(1e6) }); return new f();"
+    )
     assert named == ("a " + "x" * 100, "$")
 
 
@@ -205,7 +241,9 @@ def test_a_view_is_written_the_same_way_in_the_frozen_sandbox() -> None:
 # ---- every JSON value ----------------------------------------------------------------------------------------------
 
 NUMBERS = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
-TEXTS = st.text(st.characters(codec=None), max_size=8) | st.sampled_from(["", "__proto__", "toString", "constructor", "1", "\ud800", "😀"])
+TEXTS = st.text(st.characters(codec=None), max_size=8) | st.sampled_from(
+    ["", "__proto__", "toString", "constructor", "1", "\ud800", "😀"]
+)
 NAMES = TEXTS.filter(lambda name: name != "toJSON")
 VALUES = st.recursive(
     st.none() | st.booleans() | NUMBERS | TEXTS,

@@ -1,5 +1,8 @@
 """The sandbox's library: what is there, what is not, dates, and what freezing keeps (both formats, The sandbox)."""
 
+# The programs in these tests stand one to a line.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import json
@@ -11,13 +14,64 @@ from sandbox_runs import run_folds, run_program
 
 from recallkit.definitions import loading
 
-GLOBALS = """
-AggregateError Array ArrayBuffer BigInt BigInt64Array BigUint64Array Boolean DataView Date Error EvalError Float16Array
-Float32Array Float64Array Infinity Int8Array Int16Array Int32Array InternalError Iterator JSON Map Math NaN Number Object
-Proxy RangeError ReferenceError Reflect RegExp Set SharedArrayBuffer String Symbol SyntaxError TypeError URIError Uint8Array
-Uint16Array Uint32Array Uint8ClampedArray WeakMap WeakSet decodeURI decodeURIComponent encodeURI encodeURIComponent escape
-unescape globalThis isFinite isNaN parseFloat parseInt undefined
-""".split()
+GLOBALS = [
+    "AggregateError",
+    "Array",
+    "ArrayBuffer",
+    "BigInt",
+    "BigInt64Array",
+    "BigUint64Array",
+    "Boolean",
+    "DataView",
+    "Date",
+    "Error",
+    "EvalError",
+    "Float16Array",
+    "Float32Array",
+    "Float64Array",
+    "Infinity",
+    "Int8Array",
+    "Int16Array",
+    "Int32Array",
+    "InternalError",
+    "Iterator",
+    "JSON",
+    "Map",
+    "Math",
+    "NaN",
+    "Number",
+    "Object",
+    "Proxy",
+    "RangeError",
+    "ReferenceError",
+    "Reflect",
+    "RegExp",
+    "Set",
+    "SharedArrayBuffer",
+    "String",
+    "Symbol",
+    "SyntaxError",
+    "TypeError",
+    "URIError",
+    "Uint8Array",
+    "Uint16Array",
+    "Uint32Array",
+    "Uint8ClampedArray",
+    "WeakMap",
+    "WeakSet",
+    "decodeURI",
+    "decodeURIComponent",
+    "encodeURI",
+    "encodeURIComponent",
+    "escape",
+    "unescape",
+    "globalThis",
+    "isFinite",
+    "isNaN",
+    "parseFloat",
+    "parseInt",
+    "undefined",
+]
 
 
 def value_of(expression: str, given: Any = None) -> Any:
@@ -77,20 +131,42 @@ def test_the_globals_are_the_list_and_nothing_more(frozen: bool) -> None:
 
 
 def test_math_has_no_randomness() -> None:
-    assert value_of("['random' in Math, 'getHours' in Date.prototype, 'getTimezoneOffset' in Date.prototype]") == [False] * 3
+    assert (
+        value_of("['random' in Math, 'getHours' in Date.prototype, 'getTimezoneOffset' in Date.prototype]")
+        == [False] * 3
+    )
 
 
 def test_every_local_time_method_of_a_date_is_absent() -> None:
-    local = (
-        "toDateString toTimeString toLocaleDateString toLocaleTimeString getTimezoneOffset getYear getFullYear getMonth getDate "
-        "getHours getMinutes getSeconds getMilliseconds getDay setMilliseconds setSeconds setMinutes setHours setDate setMonth "
-        "setYear setFullYear"
-    ).split()
+    local = [
+        "toDateString",
+        "toTimeString",
+        "toLocaleDateString",
+        "toLocaleTimeString",
+        "getTimezoneOffset",
+        "getYear",
+        "getFullYear",
+        "getMonth",
+        "getDate",
+        "getHours",
+        "getMinutes",
+        "getSeconds",
+        "getMilliseconds",
+        "getDay",
+        "setMilliseconds",
+        "setSeconds",
+        "setMinutes",
+        "setHours",
+        "setDate",
+        "setMonth",
+        "setYear",
+        "setFullYear",
+    ]
     assert value_of(f"{json.dumps(local)}.filter((name) => name in Date.prototype)") == []
 
 
 def test_the_utc_methods_of_a_date_are_there() -> None:
-    names = "FullYear Month Date Hours Minutes Seconds Milliseconds".split()
+    names = ["FullYear", "Month", "Date", "Hours", "Minutes", "Seconds", "Milliseconds"]
     wanted = [f"{verb}UTC{name}" for verb in ("get", "set") for name in names] + ["getUTCDay", "getTime", "setTime"]
     wanted += ["valueOf", "toJSON", "toISOString", "toUTCString"]
     assert value_of(f"{json.dumps(wanted)}.filter((name) => typeof Date.prototype[name] !== 'function')") == []
@@ -346,7 +422,12 @@ def test_what_is_frozen_does_not_keep_its_names_from_other_objects() -> None:
 
 
 def test_a_name_cannot_be_assigned_to_what_is_frozen_or_no_object() -> None:
-    attempts = ["Object.freeze({}).constructor = 1", "(5).constructor = 1", "'x'.toString = 1", "Object.freeze([]).constructor = 1"]
+    attempts = [
+        "Object.freeze({}).constructor = 1",
+        "(5).constructor = 1",
+        "'x'.toString = 1",
+        "Object.freeze([]).constructor = 1",
+    ]
     assert outcomes(attempts, frozen=True) == ["TypeError"] * 4
 
 
@@ -381,7 +462,9 @@ ROUTES = {
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_nothing_a_fold_writes_outside_its_view_reaches_the_next(route: str) -> None:
-    module = f"export function before(given) {{ return given; }} export function fold(view, event) {{ {ROUTES[route]} }}"
+    module = (
+        f"export function before(given) {{ return given; }} export function fold(view, event) {{ {ROUTES[route]} }}"
+    )
     first, second, third = run_folds(module, [None, None, None])
     assert first.kind == "returned", first
     assert first.text == second.text == third.text
