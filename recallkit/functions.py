@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from recallkit.bounds import PAGE_RECORDS
 from recallkit.definitions import loading
@@ -14,6 +14,7 @@ from recallkit.views.runs import NOT_GIVEN, Run
 
 if TYPE_CHECKING:
     from recallkit.definitions.computation import ComputationDefinition
+    from recallkit.definitions.fields import Kind
     from recallkit.definitions.recall import RecallDefinition
     from recallkit.folding import Folding
 
@@ -58,7 +59,7 @@ class _Function:
         """What production would refuse and the kit takes, as problems of the severity 'warning'."""
         return list(self.definition.warnings)
 
-    def overview(self, used_by: list[str] | None = None) -> str:
+    def overview(self, used_by: list[tuple[str, str]] | None = None) -> str:
         """Return the function in plain words, as Markdown (recall and computation, The overview)."""
         from recallkit.definitions.overview import overview
 
@@ -85,7 +86,7 @@ class RecallFunction(_Function):
         keyframe_every: int | None = None,
         tries: int = 1,
         name: str | None = None,
-        fast: bool | None = None,
+        plain: bool = False,
     ) -> Folding:
         """Fold a history, one event at a time, in the pinned engine.
 
@@ -106,9 +107,8 @@ class RecallFunction(_Function):
             twenty times, over as many passes; here, where the machine is the same, once.
         name : str, optional
             The function's name in its playbook: the events of its own runs are left out.
-        fast : bool, optional
-            Fold the plain way (False) whatever the module does; by default the fast way is taken where it is
-            provably the same.
+        plain : bool
+            Check the whole view after every fold, also where the fast way is provably the same.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class RecallFunction(_Function):
                 keyframe_every=keyframe_every,
                 tries=tries,
                 name=name if name is not None else (self.name or None),
-                fast=fast,
+                fast=False if plain else None,
                 watcher=watcher,
             )
         folding = Folding(self, fold)
@@ -139,7 +139,7 @@ class RecallFunction(_Function):
     def run(
         self,
         folding: Folding,
-        input: Any = NOT_GIVEN,  # noqa: A002 - the format's word
+        input: Any = NOT_GIVEN,
         *,
         started_at: datetime.datetime | str | float | None = None,
     ) -> Run:
@@ -181,7 +181,7 @@ class ComputationFunction(_Function):
 
     def run(
         self,
-        input: Any = NOT_GIVEN,  # noqa: A002 - the format's word
+        input: Any = NOT_GIVEN,
         *,
         started_at: datetime.datetime | str | float | None = None,
     ) -> Run:
@@ -199,7 +199,7 @@ class ComputationFunction(_Function):
         return run_program(self.definition, input, started_at=started_at)
 
 
-def load(source: str | os.PathLike[str], *, kind: Literal["recall", "computation"] | None = None) -> RecallFunction | ComputationFunction:
+def load(source: str | os.PathLike[str], *, kind: Kind | None = None) -> RecallFunction | ComputationFunction:
     """Read, check and compile a document.
 
     Parameters
@@ -226,7 +226,7 @@ def load(source: str | os.PathLike[str], *, kind: Literal["recall", "computation
     return ComputationFunction(definition, name)
 
 
-def check(source: Any, *, kind: Literal["recall", "computation"] | None = None) -> list[Problem]:
+def check(source: Any, *, kind: Kind | None = None) -> list[Problem]:
     """Say what is wrong with a document's text; an empty list of errors means that it can be saved.
 
     Parameters

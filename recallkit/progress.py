@@ -30,4 +30,8 @@ def watching(total: int, wanted: bool = True) -> Iterator[Callable[[int], None] 
     else:
         from tqdm import tqdm  # type: ignore[assignment]
     with tqdm(total=total, delay=DELAY_SECONDS, unit=" events", leave=False, desc="folding", mininterval=0.2) as bar:
-        yield lambda done: bar.update(done - bar.n) and None
+
+        def show(done: int) -> None:
+            bar.update(done - bar.n)
+
+        yield show

@@ -49,8 +49,10 @@ class Instance:
         linker.define_wasi()
         linker.define(self._store, "host", "memory", self._memory)
         work = linker.instantiate(self._store, program.work).exports(self._store)
-        imports = [self._memory if wanted.name == "a" else work[wanted.name] for wanted in program.quickjs.imports]
-        quickjs = wasmtime.Instance(self._store, program.quickjs, imports).exports(self._store)  # type: ignore[arg-type]
+        imports = [
+            self._memory if wanted.name == "a" else work[wanted.name or ""] for wanted in program.quickjs.imports
+        ]
+        quickjs = wasmtime.Instance(self._store, program.quickjs, imports).exports(self._store)
         self._functions = {name: quickjs[export] for name, export in program.exports.items()}
         self._run(quickjs["u"])
         self.control = self._call("malloc", CONTROL_BYTES)

@@ -19,6 +19,7 @@
   const split = String.prototype.split;
   const join = Array.prototype.join;
   const push = Array.prototype.push;
+  const Memory = WeakMap;
 
   const control = new Int32Array(controlBuffer);
   const time = new Float64Array(controlBuffer);
@@ -96,6 +97,7 @@
   let settings = null;
   let fold = null;
   let checkView = null;
+  let memo = null;
   let conditions = [];
   let view = null;
   let viewText = 'null';
@@ -157,20 +159,31 @@
   };
 
   // What a fold returned becomes the view, or the stall is set: JSON-fitness, depth, size, schema, in this order.
+  // The plain way writes the view out and reads it back. The fast way, for a module that can neither write to what
+  // it did not make nor notice sharing, walks only what the fold made (fitness.js, makeMemo) and gives the same.
   const keep = (value) => {
     control[11] = PHASE.check;
-    const written = fitness.write(value);
-    if (written.text === undefined) {
-      stall = { kind: 'unfit', unfit: written };
-      return;
+    const known = memo === null ? undefined : memo(value);
+    let back;
+    let bytes;
+    let text = null;
+    if (known !== undefined) {
+      back = known.value;
+      bytes = known.bytes;
+    } else {
+      const written = fitness.write(value);
+      text = written.text;
+      if (text === undefined) {
+        stall = { kind: 'unfit', unfit: written };
+        return;
+      }
+      back = written.value;
+      bytes = utf8(text);
     }
-    const text = written.text;
-    const bytes = utf8(text);
     if (bytes > settings.viewBytes) {
-      stall = { kind: 'size', bytes, largest: largest(parse(text)) };
+      stall = { kind: 'size', bytes, largest: largest(back) };
       return;
     }
-    const back = parse(text);
     if (checkView !== null) {
       const issue = checkView(back);
       if (issue !== undefined) {
@@ -182,6 +195,7 @@
     viewText = text;
     viewBytes = bytes;
   };
+  const written = () => (viewText ??= stringify(view));
 
   // The biggest parts of a view, for the words of a stall: follows the heaviest member down.
   const largest = (value) => {
@@ -299,7 +313,8 @@
       viewText = stringify(view);
       viewBytes = utf8(viewText);
       folded = settings.folded;
-      checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true });
+      checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: settings.fast });
+      memo = settings.fast ? fitness.makeMemo(new Memory()) : null;
       return '';
     },
     conditions(...given) {
@@ -340,7 +355,7 @@
         events[next] = null;
         next++;
         if (folded !== before && everyFolds > 0 && folded % everyFolds === 0) {
-          apply(push, frames, [viewText]);
+          apply(push, frames, [written()]);
           kept += viewText.length;
         }
         if (folded >= last || kept > 4194304 || now() > until) {
@@ -362,7 +377,7 @@
       return '';
     },
     frames: () => apply(join, frames, ['\n']),
-    view: () => viewText,
+    view: written,
 
     // ---- runs: one call of an exported function, or of a function given, under its bounds -----------------
     // settings: {name, checkpoints, milliseconds, moment, outputBytes, parsed}

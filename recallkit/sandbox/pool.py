@@ -32,7 +32,8 @@ class Worker:
             stderr=subprocess.DEVNULL,
             start_new_session=os.name == "posix",
         )
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
         self._sending = threading.Lock()
         self._ready = False
@@ -109,7 +110,7 @@ class Worker:
 
 _idle: list[Worker] = []
 _all: set[Worker] = set()
-_lock = threading.Lock()
+_lock = threading.RLock()  # a sandbox may be collected while a worker is taken
 
 
 def take() -> Worker:

@@ -6,9 +6,11 @@ deadline, else by its worker's watchdog, else by ending the worker from here.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import struct
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -26,10 +28,15 @@ WHY = {1: "work", 2: "memory", 3: "time", 4: "stopped"}
 PHASES = ("idle", "filter", "fold", "check", "describe")
 
 
+_PARTS = ("dates", "harden", "fitness", "page")
+
+
 @functools.cache
 def _parts() -> tuple[bytes, ...]:
     # each is one expression; the page loop comes last and is given the others
-    files = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in ("dates", "harden", "fitness", "page")}
+    files = {
+        name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in ("dates", "harden", "fitness", "page")
+    }
     return files["dates"], files["harden"], files["fitness"], schema_source().encode(), files["page"]
 
 
@@ -98,12 +105,16 @@ class Sandbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_worker", None) is not None:
-            self.close()
+        # forgotten, not closed: at the interpreter's end the pipes may be gone, so nothing is asked of the worker
+        if getattr(self, "_worker", None) is not None and not sys.is_finalizing():
+            with contextlib.suppress(Exception):
+                self.kill()
 
     @property
     def alive(self) -> bool:

@@ -8,7 +8,6 @@ Three threads: the main one reads commands, the engine's runs them on a large st
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import struct

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from recallkit.bounds import CRASHES, FOLD_SECONDS, MIB, PAGE_RECORDS
 from recallkit.errors import InvalidInput
@@ -23,10 +24,8 @@ STOP_SECONDS = 0.7
 FOLDED, UNREADABLE = 1, 2
 
 
-class Watcher(Protocol):
-    """Told how far a fold has come; see progress.py."""
-
-    def __call__(self, done: int) -> None: ...
+# told how many of the considered events are done; see progress.py
+Watcher = Callable[[int], None]
 
 
 @dataclass
@@ -211,9 +210,8 @@ class _Driver:
                 fold.ledger.append(int(seqs[start + offset]), row)
             elif outcome == UNREADABLE:
                 fold.passed_over.append(int(seqs[start + offset]))
-        if advance.reply.cut is None and self.session is not None:
-            if fold.keyframes.due(before, fold.folded):
-                fold.keyframes.add(before, fold.folded, self.session.frames())
+        if advance.reply.cut is None and self.session is not None and fold.keyframes.due(before, fold.folded):
+            fold.keyframes.add(before, fold.folded, self.session.frames())
 
     def _ended(self, session: FoldSession, advance: Advance) -> None:
         ended = advance.ended
@@ -224,7 +222,7 @@ class _Driver:
             last = advance.rows[-1] if advance.rows else None
             self._stall(advance.stall["kind"], advance.stall, int(last[1]) if last else 0)
         elif ended == "work" and advance.reply.phase in ("fold", "filter"):
-            where = {"where": "filter"} if advance.reply.phase == "filter" else None
+            where: dict[str, object] | None = {"where": "filter"} if advance.reply.phase == "filter" else None
             self._stall("work", where, steps)
         elif advance.stall is not None and advance.reply.phase == "describe":
             # the error that was thrown never let itself be read

@@ -35,7 +35,8 @@ def same(a: Any, b: Any) -> bool:
         return a.keys() == b.keys() and all(same(value, b[name]) for name, value in a.items())
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
-    return type(a) in (int, float) and type(b) in (int, float) and a == b or type(a) is type(b) and a == b
+    numbers = isinstance(a, int | float) and isinstance(b, int | float)
+    return bool((numbers or type(a) is type(b)) and a == b)
 
 
 def _compare(a: Any, b: Any, path: str, patch: Patch) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Ending = Literal["succeeded", "invalid_input", "unavailable", "conflict", "failed"]
 NOT_GIVEN: Any = object()
+STARTED_AT_WORDS = "started_at takes a datetime, a text such as 2026-10-01T09:00:00Z, or milliseconds"
 
 # What went wrong at the event a view stopped at, in fixed words (recall, When a view stalls).
 STALL_WORDS = {
@@ -96,16 +97,14 @@ def moment_of(started_at: datetime.datetime | str | float | None) -> float:
     if started_at is None:
         return float(int(time.time() * 1_000))
     if isinstance(started_at, bool):
-        raise InvalidInput("started_at takes a datetime, a text such as 2026-10-01T09:00:00Z, or milliseconds.")
+        raise InvalidInput(f"{STARTED_AT_WORDS}.")
     if isinstance(started_at, int | float):
         return float(started_at)
     if isinstance(started_at, str):
         try:
             started_at = datetime.datetime.fromisoformat(started_at)
         except ValueError:
-            raise InvalidInput(
-                f"started_at takes a datetime, a text such as 2026-10-01T09:00:00Z, or milliseconds; not {started_at!r}."
-            ) from None
+            raise InvalidInput(f"{STARTED_AT_WORDS}; not {started_at!r}.") from None
     if started_at.tzinfo is None:
         started_at = started_at.replace(tzinfo=datetime.UTC)
     return float(round(started_at.timestamp() * 1_000))
@@ -214,7 +213,9 @@ def _input(given: Any, schema: Any) -> tuple[str, Run | None]:
         return "", _invalid([Problem(f"The input is not JSON: {error}", pointer="")])
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > INPUT_BYTES:
-        return "", _invalid([Problem(f"The input takes {size:,} bytes as JSON; a run's takes {INPUT_BYTES:,}", pointer="")])
+        return "", _invalid(
+            [Problem(f"The input takes {size:,} bytes as JSON; a run's takes {INPUT_BYTES:,}", pointer="")]
+        )
     if schema is not None:
         issues = Schema(schema, "/input/schema").issues(value)
         if issues:
@@ -260,7 +261,9 @@ def _cut_short(sandbox: Sandbox, reply: Reply, bounds: _Bounds) -> Run:
         return Run("failed", detail="The runtime itself broke down: the worker of the run ended")
     if reply.cut == "time":
         noun = bounds.noun
-        return Run("unavailable", detail=f"The {noun} took longer than a run may, {bounds.seconds:g} seconds; try again later")
+        return Run(
+            "unavailable", detail=f"The {noun} took longer than a run may, {bounds.seconds:g} seconds; try again later"
+        )
     return _went_wrong({"kind": reply.cut}, bounds)
 
 
@@ -271,7 +274,7 @@ def _went_wrong(told: dict[str, Any], bounds: _Bounds) -> Run:
     elif kind == "memory":
         words = f"The {noun} used more memory than a run may, {RUN_MEMORY_BYTES // MIB} MiB, and was stopped"
     elif kind == "size":
-        words = f"The answer takes {told['bytes']:,} bytes as JSON, past the {bounds.output_bytes:,} that a run's record leaves"
+        words = f"The answer takes {told['bytes']:,} bytes as JSON, past the {bounds.output_bytes:,} an output may take"
     elif kind == "unfit" and "unfit" in told:
         words = unfit_words(told["unfit"], "answer")
     else:

@@ -20,7 +20,8 @@ from recallkit.sandbox import Reply, Sandbox
 from recallkit.views.selection import conditions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import numpy as np
+    from numpy.typing import NDArray
 
     from recallkit.definitions.recall import RecallDefinition
     from recallkit.events.history import History
@@ -85,7 +86,7 @@ class FoldSession:
     ) -> None:
         self._definition = definition
         self._seconds = seconds
-        self._fast = fast if fast is not None else not definition.writes
+        self._fast = not definition.writes if fast is None else fast
         self._page_length = 0
         self.sandbox = Sandbox(memory_bytes=FOLD_MEMORY_BYTES, frozen=True)
         self.refused = self.sandbox.load_module(definition.module)
@@ -143,7 +144,9 @@ class FoldSession:
         rows = reply.rows[done : told["next"]]
         return Advance(rows, told["next"], told["folded"], reply.cut, told["stall"], reply)
 
-    def advance(self, done: int = 0, *, seconds: float = SLICE_SECONDS, most: int = NO_LIMIT, every: int = 0) -> Advance:
+    def advance(
+        self, done: int = 0, *, seconds: float = SLICE_SECONDS, most: int = NO_LIMIT, every: int = 0
+    ) -> Advance:
         """Fold on and wait."""
         self.send(seconds=seconds, most=most, every=every)
         return self.receive(done)
@@ -165,7 +168,7 @@ class FoldSession:
         self.sandbox.close()
 
 
-def pages(sizes: Sequence[int], start: int, records: int, most_bytes: int) -> int:
+def pages(sizes: NDArray[np.int64], start: int, records: int, most_bytes: int) -> int:
     """Return where the page that starts at `start` ends: so many records, or fewer when they are large."""
     stop, total = start, 0
     while stop < len(sizes) and stop - start < records:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from recallkit.bounds import CUT_MARK, ERROR_BYTES, FOLD_CHECKPOINTS, FOLD_MEMORY_BYTES, FOLD_SECONDS, LEVELS, MIB, VIEW_BYTES
+from recallkit.bounds import (
+    CUT_MARK,
+    ERROR_BYTES,
+    FOLD_CHECKPOINTS,
+    FOLD_MEMORY_BYTES,
+    FOLD_SECONDS,
+    LEVELS,
+    MIB,
+    VIEW_BYTES,
+)
 
 if TYPE_CHECKING:
     from recallkit.events.history import History
@@ -114,7 +123,9 @@ def make_stall(
     elif kind == "schema":
         issue = known["issue"]
         details = {"pointer": issue["path"], "bytes": known["bytes"]}
-        error = f"view.schema refuses the view: {cut(issue['path'])}{': ' if issue['path'] else ''}{cut(issue['words'])}"
+        error = (
+            f"view.schema refuses the view: {cut(issue['path'])}{': ' if issue['path'] else ''}{cut(issue['words'])}"
+        )
     elif kind == "work":
         what = "filter's expression" if known.get("where") == "filter" else "fold"
         error = f"The {what} did more work than it may, {FOLD_CHECKPOINTS} checkpoints, and was stopped"
