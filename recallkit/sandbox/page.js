@@ -130,8 +130,10 @@
     let held;
     let raised = false;
     try {
+      // a copy: what an expression writes to reaches neither the fold nor the next expression
+      const read = typeof data === 'object' && data !== null ? parse(stringify(data)) : data;
       counter[0] = PERIOD;
-      held = condition.expression(data);
+      held = condition.expression(read);
       if (held === undefined) held = null;
       // a function, a Date or NaN is no JSON value: not taken
       else if (typeof held !== 'boolean' && fitness.fit(held) !== undefined) held = null;
@@ -313,7 +315,7 @@
       viewText = stringify(view);
       viewBytes = utf8(viewText);
       folded = settings.folded;
-      checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: settings.fast });
+      checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: settings.fast, ...settings.schemaOptions });
       memo = settings.fast ? fitness.makeMemo(new Memory()) : null;
       return '';
     },
@@ -388,6 +390,7 @@
       const target = subject[wanted.name];
       const values = [];
       for (let i = 0; i < texts.length; i++) apply(push, values, [parse(texts[i])]);
+      const single = values.length === 1;
       let value;
       let left;
       let raised = false;
@@ -395,9 +398,16 @@
       begin(wanted.checkpoints, wanted.milliseconds);
       const start = time[3];
       try {
-        counter[0] = PERIOD;
-        value = values.length === 1 ? target(values[0]) : target(values[0], values[1]);
-        left = counter[0];
+        // the choice is made before the counter is set: it would cost steps of its own
+        if (single) {
+          counter[0] = PERIOD;
+          value = target(values[0]);
+          left = counter[0];
+        } else {
+          counter[0] = PERIOD;
+          value = target(values[0], values[1]);
+          left = counter[0];
+        }
       } catch (thrown) {
         left = counter[0];
         raised = true;

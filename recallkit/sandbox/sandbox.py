@@ -94,6 +94,7 @@ class Sandbox:
         header = {
             "op": "open",
             "memory": memory_bytes,
+            "folds": frozen,
             "ledger": LEDGER_ROWS * LEDGER_COLUMNS * 8,
             "harden": harden,
         }

@@ -60,7 +60,7 @@ class Host:
     def do_open(self, header: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
         """Make a fresh instance; blobs: harden, fitness, schema and page, as expressions."""
         self._instance = None
-        instance = Instance(self._program, header["memory"])
+        instance = Instance(self._program, header["memory"], folds=header["folds"])
         parts = [self._must(instance.evaluate(source, b"kit", module=False)) for source in blobs]
         page = parts.pop()
         buffers = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from recallkit.bounds import CRASHES, FOLD_SECONDS, MIB, PAGE_RECORDS
-from recallkit.errors import InvalidInput
+from recallkit.errors import EngineError, InvalidInput
 from recallkit.views.keyframes import Keyframes
 from recallkit.views.selection import Selection, select
 from recallkit.views.session import Advance, FoldSession, pages
@@ -131,16 +131,21 @@ class _Driver:
         try:
             while fold.done < len(fold.selection) and fold.state == "live":
                 self._page()
-            if self.session is not None and self.session.alive:
-                fold.view = self.session.view()
-            elif fold.folded:
-                fold.view = view_after(fold, fold.folded)
+            fold.view = self._last_view()
         except KeyboardInterrupt:
             fold.state = "stopped"
             fold.view = view_after(fold, fold.folded)
         finally:
             if self.session is not None:
                 self.session.close()
+
+    def _last_view(self) -> str:
+        if self.session is not None and self.session.alive and self.session.refused is None:
+            try:
+                return self.session.view()
+            except EngineError:
+                self.session.sandbox.kill()
+        return view_after(self.fold, self.fold.folded)
 
     def _open(self) -> FoldSession:
         """Return the session, opened anew at the last view when the one before died."""
@@ -240,8 +245,9 @@ class _Driver:
         self.failed_at = self.fold.done
         if self.failures >= tries:
             self._stall(kind, None, steps, tries=self.failures)
-        elif session.alive:
-            session.resume()
+        else:
+            # what the fold wrote to its view or its event before it was stopped must not be seen by the next try
+            session.close()
 
     def _stall(self, kind: str, known: dict[str, object] | None, steps: int = 0, *, tries: int = 1) -> None:
         fold = self.fold

@@ -16,6 +16,7 @@ from recallkit.bounds import (
     FOLD_SECONDS,
     VIEW_BYTES,
 )
+from recallkit.definitions.schemas import Schema
 from recallkit.sandbox import Reply, Sandbox
 from recallkit.views.selection import conditions
 
@@ -111,6 +112,7 @@ class FoldSession:
         }
         if self._definition.view_schema is not None:
             settings["schema"] = self._definition.view_schema
+            settings["schemaOptions"] = Schema(self._definition.view_schema, "/view/schema").page_options()
         self.sandbox.must("setup", json.dumps(settings), view)
 
     def load(self, history: History, selection: Selection, start: int, stop: int) -> None:
