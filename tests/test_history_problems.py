@@ -13,7 +13,7 @@ import pytest
 
 import recallkit.events.lines
 import recallkit.events.problems
-import recallkit.events.readers
+import recallkit.events.contents
 from recallkit.errors import HistoryError
 from recallkit.events import History, read_history
 
@@ -315,7 +315,8 @@ def test_no_history_at_all(tmp_path: Path, name: str, content: bytes, words: str
 def test_sources_that_are_none(tmp_path: Path) -> None:
     for source, words in [
         (tmp_path, "folder"), (tmp_path / "none.jsonl", "no file"), (tmp_path / "none.csv", "no file"),
-        ("a\0b", "path"), (5, "int"), (None, "NoneType"), (EVENT, "dict"), (b"x", "bytes"), (pd.DataFrame({"a": [1]}), "no column"),
+        ("a\0b", "path"), (5, "int"), (None, "NoneType"),
+        (EVENT, "dict"), (b"x", "bytes"), (pd.DataFrame({"a": [1]}), "no column"),
         ("sqlite:///x.db", "no table"), (f"sqlite:///{tmp_path}/x.db?table=t", "no file"),
     ]:  # fmt: skip
         with pytest.raises(HistoryError, match=words):
@@ -347,7 +348,7 @@ def test_a_database_that_is_none(tmp_path: Path) -> None:
 
 
 def test_what_unpacks_without_end_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recallkit.events.readers, "HISTORY_BYTES", 20_000_000)
+    monkeypatch.setattr(recallkit.events.contents, "HISTORY_BYTES", 20_000_000)
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b"0" * 40_000_000))
     with pytest.raises(HistoryError, match="split it"):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from recallkit.events import lint
+from recallkit.events.contents import Buffer
 from recallkit.events.history import History
 from recallkit.events.lines import Reader
 from recallkit.events.problems import Problems
@@ -15,14 +16,14 @@ from recallkit.events.times import NO_TIME
 _NO_VERSION = 'The event has no specversion; CloudEvents requires one, so add "specversion": "1.0".'
 
 
-def build(reader: Reader, buffer: bytes | bytearray, *, assume: bool, name: str = "") -> History:
+def build(reader: Reader, buffer: Buffer, *, assume: bool, name: str = "") -> History:
     """Make the history.
 
     Parameters
     ----------
     reader : Reader
         It is spent afterwards.
-    buffer : bytes or bytearray
+    buffer : bytes or the like
         What the reader's places point into.
     assume : bool
         Whether events without ``specversion`` are taken as 1.0. A file's are only where it has several events and none
@@ -120,7 +121,7 @@ def _report_times(
 
 def _report_repeats(
     problems: Problems,
-    buffer: bytes | bytearray,
+    buffer: Buffer,
     starts: np.ndarray[Any, Any],
     ends: np.ndarray[Any, Any],
     lines: np.ndarray[Any, Any],

@@ -10,6 +10,7 @@ import numpy as np
 
 from recallkit.errors import HistoryError
 from recallkit.events.building import build
+from recallkit.events.contents import Buffer
 from recallkit.events.event import deeply
 from recallkit.events.history import History
 from recallkit.events.lines import Reader
@@ -20,12 +21,12 @@ _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]', re.DOTALL)
 _AT_ONCE: Final = 4096
 
 
-def read_document(buffer: bytes | bytearray, start: int, name: str, *, strict: bool = True) -> History | None:
+def read_document(buffer: Buffer, start: int, name: str, *, strict: bool = True) -> History | None:
     """Read a file as one JSON document.
 
     Parameters
     ----------
-    buffer : bytes or bytearray
+    buffer : bytes or the like
         The file.
     start : int
         Where the document begins.
@@ -61,7 +62,7 @@ def read_document(buffer: bytes | bytearray, start: int, name: str, *, strict: b
     return build(reader, buffer, assume=False, name=name)
 
 
-def _members(buffer: bytes | bytearray, start: int, name: str, *, strict: bool) -> tuple[list[bytes], list[int]] | None:
+def _members(buffer: Buffer, start: int, name: str, *, strict: bool) -> tuple[list[bytes], list[int]] | None:
     """Give the events of an object: its ``events``, or itself."""
     whole = bytes(memoryview(buffer)[start:]).rstrip(b" \t\r\n")
     try:
@@ -72,17 +73,17 @@ def _members(buffer: bytes | bytearray, start: int, name: str, *, strict: bool) 
     if "events" in members and "specversion" not in members:
         events = bytes(members["events"])
         if events[:1] == b"[":
-            return _elements(buffer, buffer.index(events, start))
+            return _elements(buffer, buffer.find(events, start))
         if strict:
             raise HistoryError(f"{name} is no event history: its events are no list.")
         return None
     return [whole], [start]
 
 
-def _elements(buffer: bytes | bytearray, start: int) -> tuple[list[bytes], list[int]] | None:
+def _elements(buffer: Buffer, start: int) -> tuple[list[bytes], list[int]] | None:
     """Give the texts of an array's elements and where they stand."""
     view = memoryview(buffer)
-    whole = bytes(view[start:]) if start else buffer
+    whole = buffer if start == 0 and isinstance(buffer, bytes) else bytes(view[start:])
     try:
         raws = deeply(lambda: _first_value(whole))
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -98,12 +99,12 @@ def _elements(buffer: bytes | bytearray, start: int) -> tuple[list[bytes], list[
     return texts, places
 
 
-def _first_value(whole: bytes | bytearray) -> list[Any]:
+def _first_value(whole: bytes) -> list[Any]:
     value: list[Any] = msgspec.json.decode(whole, type=list[msgspec.Raw])
     return value
 
 
-def _split(buffer: bytes | bytearray, start: int) -> tuple[list[bytes], list[int]] | None:
+def _split(buffer: Buffer, start: int) -> tuple[list[bytes], list[int]] | None:
     """Cut an array at its outermost commas, so that one bad event does not lose the others; None without an end."""
     texts: list[bytes] = []
     places: list[int] = []
@@ -127,7 +128,7 @@ def _split(buffer: bytes | bytearray, start: int) -> tuple[list[bytes], list[int
     return None
 
 
-def _read(reader: Reader, buffer: bytes | bytearray, texts: list[bytes], places: list[int]) -> None:
+def _read(reader: Reader, buffer: Buffer, texts: list[bytes], places: list[int]) -> None:
     """Hand the elements to the reader, some thousand at a time."""
     view = memoryview(buffer)
     line, counted = 1, 0
@@ -143,7 +144,7 @@ def _read(reader: Reader, buffer: bytes | bytearray, texts: list[bytes], places:
         reader.read_texts(block, part, starts, sizes, np.array(lines, dtype=np.int64))
 
 
-def _after(pattern: re.Pattern[bytes], buffer: bytes | bytearray, start: int) -> int:
+def _after(pattern: re.Pattern[bytes], buffer: Buffer, start: int) -> int:
     found = pattern.match(buffer, start)
     assert found is not None
     return found.end()

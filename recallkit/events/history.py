@@ -12,6 +12,7 @@ import numpy as np
 
 from recallkit.errors import InvalidInput
 from recallkit.events.columns import Column
+from recallkit.events.contents import Buffer
 from recallkit.events.event import DATA, deeply, member_text, parse
 from recallkit.events.times import NO_TIME
 
@@ -37,7 +38,7 @@ class History:
 
     def __init__(
         self,
-        buffer: bytes | bytearray,
+        buffer: Buffer,
         *,
         starts: np.ndarray[Any, Any],
         ends: np.ndarray[Any, Any],
@@ -80,6 +81,10 @@ class History:
         from recallkit.events.tables import from_mappings
 
         return from_mappings(events)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What the bytes stand in may be memory that cannot be pickled; the frame is made again.
+        return {**self.__dict__, "_buffer": bytes(memoryview(self._buffer)), "_events": None}
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -15,6 +15,7 @@ import numpy as np
 from recallkit.bounds import LEVELS, LINE_BYTES
 from recallkit.events import lint
 from recallkit.events.columns import ColumnBuilder
+from recallkit.events.contents import Buffer
 from recallkit.events.event import CONTEXT, DATA, examine, is_long_name, is_media_type, too_deep
 from recallkit.events.problems import Fault, Problems
 from recallkit.events.times import read_time, read_times
@@ -269,14 +270,19 @@ class Reader:
         return sorted(name for name in {*self.extensions, *rare} if is_long_name(name))
 
 
-def blocks(buffer: bytes | bytearray, start: int = 0) -> Iterator[tuple[bytes, int]]:
-    """Cut a buffer into blocks of whole lines, each with its place; the end of a block's last line is left out."""
+def blocks(buffer: Buffer, start: int, wait: Callable[[int], None]) -> Iterator[tuple[bytes, int]]:
+    """Cut a buffer into blocks of whole lines, each with its place; the end of a block's last line is left out.
+
+    ``wait(end)`` is called before the bytes up to ``end`` are looked at.
+    """
     size = len(buffer)
     while start < size:
         end = min(start + BLOCK_BYTES, size)
+        wait(end)
         if end < size:
             newline = buffer.rfind(b"\n", start, end)
             if newline < 0:
+                wait(size)
                 newline = buffer.find(b"\n", end)
             end = size if newline < 0 else newline
         elif buffer[end - 1] == 10:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from recallkit.bounds import HISTORY_BYTES, MIB
 from recallkit.errors import HistoryError
 from recallkit.events.building import build
+from recallkit.events.contents import Buffer, Contents
 from recallkit.events.documents import read_document
 from recallkit.events.history import History
 from recallkit.events.lines import Reader, blocks
 
 _BOM: Final = b"\xef\xbb\xbf"
-_PIECE: Final = 4 * MIB
 
 
 def read_history(source: Any) -> History:
@@ -76,17 +73,19 @@ def _read_file(path: Path) -> History:
         if not path.exists():
             raise HistoryError(f"There is no file {path}.")
         return read_csv(path) if kind == ".csv" else read_parquet(path)
-    buffer = _contents(path)
+    contents = Contents(path)
+    buffer = contents.buffer
+    contents.wait(min(len(buffer), 3))
     if buffer[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise HistoryError(f"{path} is written in UTF-16; save it as UTF-8.")
     start = 3 if buffer[:3] == _BOM else 0
     if kind == ".json":
-        history = read_document(buffer, start, str(path))
+        history = read_document(contents.whole(), start, str(path))
         if history is not None:
             return history
     reader = Reader()
     line = 1
-    for block, base in blocks(buffer, start):
+    for block, base in blocks(buffer, start, contents.wait):
         line += reader.read(block, base, line)
     if not reader.ids and kind != ".json":
         # An array of events under the ending of JSON Lines: read it as what it is.
@@ -105,41 +104,10 @@ def _ending(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _no_history(path: Path, buffer: bytes | bytearray, reader: Reader) -> str:
+def _no_history(path: Path, buffer: Buffer, reader: Reader) -> str:
     first = reader.problems.rows[0]
     if b"\0" in buffer[:8192]:
         return f"{path} is a binary file, no event history; give JSON Lines, JSON, CSV or Parquet."
     count = sum(reader.problems.counts.values())
     lines = "its one line is no event" if count == 1 else f"none of its {count:,} lines is an event"
     return f"{path} is no event history: {lines}. Line {first.line}: {first.words}"
-
-
-def _contents(path: Path) -> bytes | bytearray:
-    """Give a file's bytes, unpacked when they are gzip, within the bound on a history."""
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-            file.seek(0)
-            if not packed:
-                if os.fstat(file.fileno()).st_size > HISTORY_BYTES:
-                    raise HistoryError(_too_large(path))
-                return file.read()
-            unpacked = bytearray()
-            with gzip.GzipFile(fileobj=file) as stream:
-                while piece := stream.read(_PIECE):
-                    unpacked += piece
-                    if len(unpacked) > HISTORY_BYTES:
-                        raise HistoryError(_too_large(path))
-            return unpacked
-    except FileNotFoundError:
-        raise HistoryError(f"There is no file {path}.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise HistoryError(f"{path} is damaged: it is gzip, but does not unpack ({error}). Fetch it again.") from None
-    except OSError as error:
-        raise HistoryError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except ValueError as error:
-        raise HistoryError(f"{str(path)!r} is no path to a file: {error}.") from None
-
-
-def _too_large(path: Path) -> str:
-    return f"{path} holds more than {HISTORY_BYTES:,} bytes of events; split it into parts."
