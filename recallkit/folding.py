@@ -64,6 +64,11 @@ class Folding:
         return self._fold.folded
 
     @property
+    def considered(self) -> int:
+        """How many events the attributes of some filter match; the data decides which of them are folded."""
+        return len(self._fold.selection)
+
+    @property
     def passed_over(self) -> list[int]:
         """The seqs of considered events whose time the engine cannot read; they are passed over."""
         return list(self._fold.passed_over)
