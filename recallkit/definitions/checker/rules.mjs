@@ -24,10 +24,20 @@ export function applyRules(ts, source, { assignments, topLevel = true }) {
     findings.push({ start: node.getStart(source), end: hides ? endOfUse(ts, node) : node.end, words, hides });
 
   if (topLevel) for (const statement of source.statements) judgeStatement(ts, statement, told, exports);
+  // The compiler refuses to assign to a function, but not through a cast; a module would keep state in its own name.
+  const functions = new Set([...exports.values()].map((declaration) => declaration.name?.text));
+  const judgeTarget = (node) => {
+    if (!ts.isAsExpression(node) && !ts.isSatisfiesExpression(node)) return;
+    const target = ts.skipOuterExpressions(node);
+    if (ts.isIdentifier(target) && functions.has(target.text) && ts.isAssignmentTarget(node)) {
+      told(node, `Cannot assign to '${target.text}' because it is a function.`, true);
+    }
+  };
   let crowded = false;
   const counts = [0]; // of the functions around the node, the innermost last
   const visit = (node) => {
     judgeNode(ts, node, told);
+    judgeTarget(node);
     if (isAssignment(ts, node)) {
       counts[counts.length - 1] += 1;
       if (counts[counts.length - 1] === assignments + 1) {
