@@ -19,8 +19,8 @@ def in_notebook() -> bool:
 
 
 @contextlib.contextmanager
-def watching(total: int, wanted: bool = True) -> Iterator[Callable[[int], None] | None]:
-    """Give a function to call with how many events are done, or None where nothing is to be shown."""
+def watching(total: int, wanted: bool = True) -> Iterator[Callable[[int, int], None] | None]:
+    """Give a function to call with how many events of how many are done, or None where nothing is to be shown."""
     notebook = wanted and in_notebook()
     if not wanted or not (notebook or sys.stderr.isatty()):
         yield None
@@ -31,7 +31,8 @@ def watching(total: int, wanted: bool = True) -> Iterator[Callable[[int], None] 
         from tqdm import tqdm  # type: ignore[assignment]
     with tqdm(total=total, delay=DELAY_SECONDS, unit=" events", leave=False, desc="folding", mininterval=0.2) as bar:
 
-        def show(done: int) -> None:
+        def show(done: int, of: int) -> None:
+            bar.total = of
             bar.update(done - bar.n)
 
         yield show

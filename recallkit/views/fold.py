@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from recallkit.bounds import CRASHES, FOLD_SECONDS, MIB, PAGE_RECORDS
 from recallkit.errors import EngineError, InvalidInput
+from recallkit.views.interrupts import undisturbed
 from recallkit.views.keyframes import Keyframes
 from recallkit.views.selection import Selection, select
 from recallkit.views.session import Advance, FoldSession, pages
@@ -24,8 +25,8 @@ STOP_SECONDS = 0.7
 FOLDED, UNREADABLE = 1, 2
 
 
-# told how many of the considered events are done; see progress.py
-Watcher = Callable[[int], None]
+# told how many of the considered events are done, and how many there are; see progress.py
+Watcher = Callable[[int, int], None]
 
 
 @dataclass
@@ -133,7 +134,10 @@ class _Driver:
                 self._page()
             fold.view = self._last_view()
         except KeyboardInterrupt:
-            fold.state = "stopped"
+            if fold.state != "stalled":
+                fold.state = "stopped"
+            if self.session is not None:
+                self.session.sandbox.kill()  # half a command may lie in its pipe, or a reply that nobody took
             fold.view = view_after(fold, fold.folded)
         finally:
             if self.session is not None:
@@ -173,15 +177,16 @@ class _Driver:
         handled = 0
         while handled < stop - start and fold.state == "live":
             advance = self._advance(session, handled)
-            self._take(advance, start + handled)
-            handled = advance.next
-            fold.done = start + handled
+            with undisturbed():
+                self._take(advance, start + handled)
+                handled = advance.next
+                fold.done = start + handled
+                if advance.ended not in ("page", "until"):
+                    self._ended(session, advance)
             if self.watcher is not None:
-                self.watcher(fold.done)
-            if advance.ended not in ("page", "until"):
-                self._ended(session, advance)
-                if not session.alive:
-                    return
+                self.watcher(fold.done, len(fold.selection))
+            if not session.alive:
+                return
 
     def _page_refused(self, session: FoldSession, length: int) -> None:
         # the page's own events did not fit the sandbox's memory: alone, an event that does not fit stalls the view
