@@ -134,7 +134,7 @@ class _Driver:
                 self._page()
             fold.view = self._last_view()
         except KeyboardInterrupt:
-            if fold.state != "stalled":
+            if fold.stall is None:
                 fold.state = "stopped"
             if self.session is not None:
                 self.session.sandbox.kill()  # half a command may lie in its pipe, or a reply that nobody took
