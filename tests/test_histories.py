@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import recallkit.events.contents
 from recallkit.errors import InvalidInput
 from recallkit.events import History, read_history
 from recallkit.events.event import examine
@@ -159,6 +161,26 @@ def test_values_that_all_differ_stay_right() -> None:
 
 
 # Parts
+
+
+def test_a_history_can_be_sent_to_another_process() -> None:
+    history = History.from_events([{**EVENT, "id": str(n), "type": f"t{n % 2}", "data": n} for n in range(10)])
+    history.where(type="t1")
+    again = pickle.loads(pickle.dumps(history))
+    assert again.page(again.seqs) == history.page(history.seqs)
+    assert again.where(type="t1").seqs.tolist() == [1, 3, 5, 7, 9]
+    pd.testing.assert_frame_equal(again.events, history.events)
+
+
+def test_a_large_file_is_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recallkit.events.contents, "_LARGE", 1)
+    monkeypatch.setattr(recallkit.events.contents, "_PIECE", 1_000)
+    path = write(tmp_path / "a.jsonl", *(line(id=str(n), data="x" * (n % 300)) for n in range(3_000)))
+    history = read_history(path)
+    assert [history.event(n)["id"] for n in range(3_000)] == [str(n) for n in range(3_000)]
+    assert pickle.loads(pickle.dumps(history)).text(2_999) == history.text(2_999)
+    path.write_text(json.dumps(json.loads(history.page(range(100)))))
+    assert len(read_history(path)) == 100
 
 
 def test_a_part_keeps_its_seqs() -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import recallkit.events.contents
 import recallkit.events.lines
 import recallkit.events.problems
-import recallkit.events.contents
 from recallkit.errors import HistoryError
 from recallkit.events import History, read_history
 

@@ -55,8 +55,11 @@ class ColumnBuilder:
         """Give the finished column; the builder is spent."""
         if self._plain is not None:
             plain, self._plain = _objects(self._plain), None
-            return Column(None, plain)
-        return Column(np.concatenate(self._parts), _values(self._codes))
+            column = Column(None, plain)
+            column.hashed()
+            return column
+        codes, self._parts = np.concatenate(self._parts), []
+        return Column(codes.astype(np.min_scalar_type(-len(self._codes))), _values(self._codes))
 
 
 class Column:
@@ -68,9 +71,14 @@ class Column:
     def __init__(self, codes: np.ndarray[Any, Any] | None, values: np.ndarray[Any, Any]) -> None:
         self.codes = codes
         self.values = values
+        self._hashes: np.ndarray[Any, Any] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Hashes of texts differ from process to process.
+        return {**self.__dict__, "_hashes": None}
 
     def objects(self) -> np.ndarray[Any, Any]:
-        """Give every event's value, None where absent; equal texts are one object."""
+        """Give every event's value, None where absent; equal texts are one object where they often repeat."""
         return self.values if self.codes is None else self.values[self.codes]
 
     def take(self, rows: np.ndarray[Any, Any]) -> Column:
@@ -83,17 +91,23 @@ class Column:
         """Tell for each event whether it has exactly this value: a JSON value, never converted, never absent."""
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        values = self.values
-        same = (
-            np.fromiter((_key(one) == _key(value) for one in values), bool, len(values))
-            if (not isinstance(value, str))
-            else np.asarray(values == value, dtype=bool)
-        )
-        if value is None:
-            same[:] = False
+        same = np.zeros(len(self.values), dtype=bool)
+        if value is not None and isinstance(value, str | bool | int):
+            # The few with the same hash are then compared: True and 1, at least, share theirs.
+            for place in np.flatnonzero(self.hashed() == hash(value)).tolist():
+                same[place] = _key(self.values[place]) == _key(value)
         if self.codes is None:
             return same
+        places = np.flatnonzero(same)
+        if len(places) == 1:
+            return np.asarray(self.codes == places[0], dtype=bool)
         return np.asarray(same[self.codes], dtype=bool)
+
+    def hashed(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Give the hashes of the values, kept for the next comparison."""
+        if self._hashes is None:
+            self._hashes = np.fromiter(map(hash, self.values), dtype=np.int64, count=len(self.values))
+        return self._hashes
 
     def count(self) -> int:
         """Count the events that have the attribute."""

@@ -214,11 +214,12 @@ class History:
         def read() -> np.ndarray[Any, Any]:
             result = np.full(len(self), None, dtype=object)
             view = memoryview(self._buffer)
-            for row, (begin, end) in enumerate(zip(self._starts.tolist(), self._ends.tolist(), strict=True)):
+            for row in range(len(self)):
+                text = view[self._starts[row] : self._ends[row]]
                 try:
-                    data = decode(view[begin:end]).data
+                    data = decode(text).data
                 except msgspec.DecodeError:
-                    data = member_text(bytes(view[begin:end]), "data")
+                    data = member_text(bytes(text), "data")
                 if data is not None:
                     result[row] = str(data, "utf-8")
             return result
