@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from page_checker import page_issues
@@ -313,6 +313,8 @@ random_schemas = st.recursive(st.booleans() | types.map(lambda name: {"type": na
 
 
 @given(random_schemas, st.lists(values, min_size=1, max_size=6))
+@example({"type": "string", "patternProperties": {}, "required": []}, [{}])
+@example({"type": "string", "patternProperties": {"^a": False}, "additionalProperties": False}, [{"a": 1, "b": 2}])
 @settings(max_examples=300)
 def test_the_page_loop_says_the_same_of_random_values(schema: Any, some: list[Any]) -> None:
     checked = Schema(schema)

@@ -215,7 +215,7 @@ class Sandbox:
     @staticmethod
     def _cut(header: dict[str, Any]) -> str | None:
         if "overtime" in header:
-            return "time"
+            return "memory" if header.get("why") == 2 else "time"
         if "trap" in header:
             return "memory" if header.get("why") == 2 or header["trap"] == "out of memory" else "died"
         if "error" in header:

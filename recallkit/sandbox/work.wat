@@ -36,6 +36,8 @@
     (if (i32.and (i32.ge_s (i32.load offset=4 (local.get $c)) (i32.const 0))
                  (i32.gt_s (i32.load (local.get $c)) (i32.load offset=4 (local.get $c))))
       (then (i32.store offset=8 (local.get $c) (i32.const 1)) (return (i32.const 1))))
+    ;; memory was refused before: whoever caught that error goes no further
+    (if (i32.eq (i32.load offset=8 (local.get $c)) (i32.const 2)) (then (return (i32.const 1))))
     (if (i32.load offset=12 (local.get $c))
       (then (i32.store offset=8 (local.get $c) (i32.const 4)) (return (i32.const 1))))
     (call $tick)
