@@ -255,6 +255,7 @@
     control[11] = PHASE.fold;
     let value;
     let left;
+    let spent;
     let raised = false;
     begin(settings.checkpoints, settings.milliseconds);
     const start = time[3];
@@ -262,14 +263,17 @@
       counter[0] = PERIOD;
       value = fold(view, event);
       left = counter[0];
+      spent = control[0];
+      control[1] = -1; // here: the jump out of the try is a step too, and not the fold's
     } catch (thrown) {
       left = counter[0];
+      spent = control[0];
       raised = true;
       value = thrown;
     }
     control[1] = -1;
     tick();
-    ledger[row + 1] = control[0] * PERIOD + (PERIOD - left);
+    ledger[row + 1] = spent * PERIOD + (PERIOD - left);
     ledger[row + 2] = (time[3] - start) * 1000;
     ledger[row + 4] = control[14];
     if (raised) {
@@ -393,6 +397,7 @@
       const single = values.length === 1;
       let value;
       let left;
+      let count;
       let raised = false;
       control[11] = PHASE.fold;
       begin(wanted.checkpoints, wanted.milliseconds);
@@ -403,20 +408,25 @@
           counter[0] = PERIOD;
           value = target(values[0]);
           left = counter[0];
+          count = control[0];
+          control[1] = -1;
         } else {
           counter[0] = PERIOD;
           value = target(values[0], values[1]);
           left = counter[0];
+          count = control[0];
+          control[1] = -1;
         }
       } catch (thrown) {
         left = counter[0];
+        count = control[0];
         raised = true;
         value = thrown;
       }
       control[1] = -1;
       tick();
-      const steps = control[0] * PERIOD + (PERIOD - left);
-      const spent = { steps, checkpoints: control[0], milliseconds: time[3] - start };
+      const steps = count * PERIOD + (PERIOD - left);
+      const spent = { steps, checkpoints: count, milliseconds: time[3] - start };
       if (control[2] === WHY_MEMORY) return fitness.text({ ...spent, kind: 'memory' });
       if (raised) {
         stall = null;

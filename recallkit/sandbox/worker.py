@@ -47,9 +47,10 @@ class Host:
         try:
             reply, out = getattr(self, "do_" + header["op"])(header, blobs)
         except EngineTrap as error:
-            # out of memory inside the engine's own allocator, or an engine bug: this instance is dead
+            # out of memory inside the engine's own allocator, or an engine bug: this instance is dead, but its
+            # memory can be read, and says how far it came
+            reply, out = {"trap": str(error), **self._control()}, self._far(header)
             self._instance = None
-            reply, out = {"trap": str(error), **self._control()}, []
         except MemoryError:
             reply, out = {"trap": "out of memory", **self._control()}, []
         finally:
@@ -173,6 +174,9 @@ class Host:
     def _ledger(self, rows: int) -> bytes:
         instance = self._live()
         return instance.read(instance.ledger, rows * LEDGER_COLUMNS * 8)
+
+    def _far(self, header: dict[str, Any]) -> list[bytes]:
+        return [b"", self._ledger(header["rows"])] if self._instance is not None and header.get("rows") else []
 
     # -- the watchdog's and the reader's side -----------------------------------------------------------------
 
