@@ -151,4 +151,4 @@ def warm() -> None:
 def _end_all() -> None:
     for worker in list(_all):
         if worker.owner == os.getpid():
-            worker._process.kill()
+            worker.kill()

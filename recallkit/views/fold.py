@@ -125,6 +125,7 @@ class _Driver:
         self.session: FoldSession | None = None
         self.failures = 0
         self.failed_at = -1
+        self.suspect_until = 0
 
     def run(self) -> None:
         fold = self.fold
@@ -164,8 +165,9 @@ class _Driver:
         fold = self.fold
         start = fold.done
         stop = pages(fold.selection.sizes, start, self.page, PAGE_BYTES)
-        if start == self.failed_at:
-            stop = start + 1  # the event that crashed a worker is tried alone
+        if start < self.suspect_until:
+            # one of these events crashed a worker or did not fit: half as many at a time, until it stands alone
+            stop = min(stop, start + max(1, (self.suspect_until - start) // 2))
         session = self._open()
         if session.refused is not None:
             self._stall("refused", {"words": session.refused})
@@ -182,7 +184,7 @@ class _Driver:
                 handled = advance.next
                 fold.done = start + handled
                 if advance.ended not in ("page", "until"):
-                    self._ended(session, advance)
+                    self._ended(session, advance, stop)
             if self.watcher is not None:
                 self.watcher(fold.done, len(fold.selection))
             if not session.alive:
@@ -194,7 +196,7 @@ class _Driver:
         if length == 1:
             self._stall("memory", None)
         else:
-            self.failed_at = self.fold.done
+            self.suspect_until = self.fold.done + length
 
     def _advance(self, session: FoldSession, handled: int) -> Advance:
         every = self.fold.keyframes.every
@@ -223,7 +225,7 @@ class _Driver:
         if advance.reply.cut is None and self.session is not None and fold.keyframes.due(before, fold.folded):
             fold.keyframes.add(before, fold.folded, self.session.frames())
 
-    def _ended(self, session: FoldSession, advance: Advance) -> None:
+    def _ended(self, session: FoldSession, advance: Advance, stop: int) -> None:
         ended = advance.ended
         steps = advance.reply.steps
         if ended == "stopped":
@@ -241,8 +243,12 @@ class _Driver:
             self._stall("memory", None, steps)
         elif ended == "time":
             self._again(session, "time", self.tries, steps)
-        else:
+        elif advance.reply.rows or stop - self.fold.done == 1:
             self._again(session, "crash", CRASHES, 0)
+        else:
+            # the worker died without a word, at one of these events
+            self.suspect_until = stop
+            session.close()
 
     def _again(self, session: FoldSession, kind: Literal["time", "crash"], tries: int, steps: int) -> None:
         """Try the event again, in a new sandbox where the old one is dead, until its tries are spent."""

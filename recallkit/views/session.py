@@ -139,6 +139,9 @@ class FoldSession:
             rows = reply.rows[done:handled]
             return Advance(rows, told["next"], told["folded"], told["ended"], told["stall"], reply)
         if not reply.alive:
+            if not reply.rows:
+                # it died without a word: nothing is known of what it did since it last answered
+                return Advance((), done, 0, reply.cut, None, reply)
             rows = reply.rows[done : reply.index]
             folded = sum(row[3] == 1 for row in rows)
             return Advance(rows, reply.index, folded, reply.cut, None, reply)
