@@ -315,6 +315,9 @@ random_schemas = st.recursive(st.booleans() | types.map(lambda name: {"type": na
 @given(random_schemas, st.lists(values, min_size=1, max_size=6))
 @example({"type": "string", "patternProperties": {}, "required": []}, [{}])
 @example({"type": "string", "patternProperties": {"^a": False}, "additionalProperties": False}, [{"a": 1, "b": 2}])
+@example(
+    {"type": "string", "properties": {}, "unevaluatedProperties": False, "patternProperties": {"^a": True}}, [{"a": 1}]
+)
 @settings(max_examples=300)
 def test_the_page_loop_says_the_same_of_random_values(schema: Any, some: list[Any]) -> None:
     checked = Schema(schema)

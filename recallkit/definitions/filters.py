@@ -21,8 +21,6 @@ from recallkit.definitions.frontmatter import Document
 from recallkit.definitions.pointers import join_pointer
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recallkit.events.history import History
 
 Report = Callable[[str, str], None]  # takes the pointer and the words of a problem
@@ -76,7 +74,7 @@ class Filter:
         """
         taken = np.ones(len(history), dtype=np.bool_)
         for name, wanted in self.attributes.items():
-            taken &= equal(history.attribute(name), wanted)
+            taken &= history.equals(name, wanted)
         return taken
 
     def sentence(self) -> str:
@@ -85,16 +83,6 @@ class Filter:
         from recallkit.definitions.words import filter_sentence
 
         return filter_sentence(self)
-
-
-def equal(values: pd.Series[Any], wanted: str | int) -> NDArray[np.bool_]:
-    """Where values equal a text or a number, as JSON compares: by kind and value, nothing converted."""
-    if isinstance(wanted, str):
-        # Comparing with a text is exact whatever else the column holds, and pandas does it in one step.
-        return (values == wanted).to_numpy(dtype=np.bool_, na_value=False)
-    column = values.to_numpy(dtype=object)
-    same = (isinstance(each, int | float) and not isinstance(each, bool) and each == wanted for each in column)
-    return np.fromiter(same, dtype=np.bool_, count=len(column))
 
 
 def is_expression(value: Any) -> bool:

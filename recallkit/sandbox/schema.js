@@ -237,10 +237,7 @@ function makeChecker(schema, options = {}) {
     for (const name of required) slots.push({ name, needed: true, known: false, kind: '', test: yes });
     const patterns = [];
     if (has('patternProperties')) {
-      record.regexps = new Map();
-      for (const pattern of keysOf(s.patternProperties)) {
-        const regexp = new RegExp(pattern, 'u');
-        record.regexps.set(pattern, regexp);
+      for (const { pattern, regexp } of regexpsOf(record)) {
         patterns.push({ regexp, test: test(record, s.patternProperties[pattern]) });
       }
     }

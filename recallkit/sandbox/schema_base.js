@@ -23,6 +23,19 @@ const sortList = uncurry(Array.prototype.sort);
 const isRecord = (v) => typeof v === 'object' && v !== null && !isArray(v);
 const own = (object, key) => (hasOwn(object, key) ? object[key] : undefined);
 
+// The patterns of a compiled schema's patternProperties; made when first asked for, since a schema whose type keeps
+// objects out compiles none, and yet is asked for the words of what an object has wrong.
+function regexpsOf(record) {
+  if (record.regexps === undefined) {
+    const list = [];
+    for (const pattern of keysOf(record.schema.patternProperties)) {
+      list[list.length] = { pattern, regexp: new RegExp(pattern, 'u') };
+    }
+    record.regexps = list;
+  }
+  return record.regexps;
+}
+
 // Characters as JSON Schema counts them: code points, a lone surrogate as one.
 function codePoints(text) {
   const units = text.length;

@@ -33,7 +33,7 @@ function makeMarker(kid) {
       if (has('properties')) for (const name of keysOf(s.properties)) setAdd(found.names, name);
       if (has('patternProperties')) {
         for (const name of keysOf(value)) {
-          for (const regexp of record.regexps?.values() ?? []) {
+          for (const { regexp } of regexpsOf(record)) {
             if (exec(regexp, name) !== null) setAdd(found.names, name);
           }
         }

@@ -135,17 +135,15 @@ function explain(root, value, tools, limit) {
     for (const name of keysOf(properties)) {
       if (hasOwn(value, name)) down(properties[name], value[name], member(at, value, name));
     }
-    // not compiled where the type alone refuses every object
-    const patterns = has('patternProperties')
-      ? record.regexps ?? keysOf(s.patternProperties).map((pattern) => [pattern, new RegExp(pattern, 'u')]) : [];
-    for (const [pattern, regexp] of patterns) {
+    const patterns = has('patternProperties') ? regexpsOf(record) : [];
+    for (const { pattern, regexp } of patterns) {
       for (const name of names) {
         if (exec(regexp, name) !== null) down(s.patternProperties[pattern], value[name], member(at, value, name));
       }
     }
     if (has('additionalProperties')) {
       for (const name of names) {
-        if (hasOwn(properties, name) || [...patterns].some(([, regexp]) => exec(regexp, name) !== null)) continue;
+        if (hasOwn(properties, name) || patterns.some(({ regexp }) => exec(regexp, name) !== null)) continue;
         down(s.additionalProperties, value[name], member(at, value, name));
       }
     }
