@@ -13,6 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, Final, NoReturn
 
 from recallkit import __version__
@@ -23,6 +24,14 @@ PIPE_CLOSED: Final = 141
 USAGE: Final = 2
 BROKEN: Final = 1
 
+# command → the module that has it, as a function of the same name
+COMMANDS: Final = {
+    "check": "recallkit.cli_commands",
+    "fold": "recallkit.cli_fold",
+    "run": "recallkit.cli_commands",
+    "scrub": "recallkit.cli_commands",
+    "demo": "recallkit.cli_demo",
+}
 _ABOUT: Final = """\
 Fold a history of events into a JSON view with a recall function, and see what it keeps and costs.
 
@@ -47,9 +56,19 @@ class Parser(argparse.ArgumentParser):
 
         self.exit(USAGE, f"{self.prog}: {one_line(message)}{self._meant(message)}\nHelp: {self.prog} --help\n")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        # A command answers for its own options: the parser above it does not know their names.
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return options, unknown
+
     def _meant(self, message: str) -> str:
         unknown = message.partition("unrecognized arguments: ")[2].split(" ")[0].partition("=")[0]
-        near = difflib.get_close_matches(unknown, [*self._option_string_actions], 1) if unknown.startswith("-") else []
+        known = [*self._option_string_actions] if unknown.startswith("-") else []
+        if "invalid choice: '" in message:
+            unknown, known = message.split("'")[1], list(COMMANDS)
+        near = difflib.get_close_matches(unknown, known, 1)
         return f"; did you mean {near[0]}?" if near else ""
 
 
@@ -80,9 +99,7 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
     """Return a command by name; its part of the kit is loaded when it is called."""
 
     def call(options: argparse.Namespace) -> int:
-        from recallkit import cli_commands, cli_demo
-
-        chosen: Callable[[argparse.Namespace], int] = getattr(cli_demo if name == "demo" else cli_commands, name)
+        chosen: Callable[[argparse.Namespace], int] = getattr(import_module(COMMANDS[name]), name)
         return chosen(options)
 
     return call
@@ -248,9 +265,9 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _failed(error: Exception, options: argparse.Namespace) -> int:
     """Say an error in words, and in JSON mode as the one object; return the exit status."""
-    from recallkit.cli_commands import failed, say_json
+    from recallkit.cli_commands import failed
     from recallkit.cli_sources import UsageError
-    from recallkit.cli_words import one_line
+    from recallkit.cli_words import one_line, say_json
     from recallkit.errors import RecallkitError
 
     if isinstance(error, OSError) and error.filename is None:

@@ -8,8 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from recallkit.bounds import VIEW_BYTES
-from recallkit.cli_commands import FINE, INTERRUPTED, REFUSED, figures, say, types_of
-from recallkit.cli_words import bar, count, one_line, paint, pretty, share, stall_lines, width
+from recallkit.cli_fold import figures, types_of
+from recallkit.cli_words import (
+    FINE,
+    INTERRUPTED,
+    REFUSED,
+    bar,
+    count,
+    one_line,
+    paint,
+    pretty,
+    say,
+    share,
+    stall_lines,
+    width,
+)
 from recallkit.examples import example
 
 if TYPE_CHECKING:

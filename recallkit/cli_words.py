@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from recallkit.errors import Problem
     from recallkit.views.stalls import Stall
 
+# The exit statuses of every command.
+FINE: Final = 0
+REFUSED: Final = 1
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+
 WIDTH: Final = 100
 TAB: Final = 4
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -178,20 +184,18 @@ def excerpt(document: list[str], line: int | None, column: int | None, to: IO[st
     if line is None or not 1 <= line <= len(document):
         return []
     text = document[line - 1].rstrip("\r")
-    before, at = text, len(text)
-    if column is not None:
-        at = _place(text, column)
-        before = text[:at]
+    at = 0 if column is None else _place(text, column)
     room = width() - 10
-    start = 0
-    if column is not None and len(before) > room * 2 // 3:
-        start = len(before) - room // 2
-    shown = text[start : start + room]
-    cut_left, cut_right = "…" if start else "", "…" if start + room < len(text) else ""
+    # Letters that a terminal must not obey are shown as their escapes, which take more room: cut what is shown.
+    before = _visible(text[max(0, at - WIDTH) : at])
+    start = max(0, len(before) - room * 2 // 3)
+    shown = before[start:] + _visible(text[at : at + WIDTH])
+    cut_left = "…" if start or at > WIDTH else ""
+    cut_right = "…" if len(shown) > room or at + WIDTH < len(text) else ""
     gutter = f"{line:>5} │ "
-    lines = [f"{paint(gutter, 'dim', to=to)}{cut_left}{_visible(shown)}{cut_right}"]
+    lines = [f"{paint(gutter, 'dim', to=to)}{cut_left}{shown[:room]}{cut_right}"]
     if column is not None:
-        pad = " " * (_columns(_visible(text[start:at])) + len(cut_left))
+        pad = " " * (_columns(before[start:]) + len(cut_left))
         lines.append(f"{paint('      │ ', 'dim', to=to)}{pad}{paint('^', 'bold', 'red', to=to)}")
     return lines
 
@@ -228,3 +232,25 @@ def stall_lines(name: str, stall: Stall, source: str, to: IO[str] | None = None)
     for part in stall.details.get("largest", [])[:5]:
         lines.append(f"    {part['bytes']:>11,} bytes at {one_line(part['path']) or 'the top'}")
     return lines
+
+
+# What is printed
+
+
+def say(*lines: str, to: IO[str] | None = None) -> None:
+    """Print lines to standard output, or where it is said."""
+    for line in lines:
+        print(line, file=to if to is not None else sys.stdout)
+
+
+def say_json(members: dict[str, Any]) -> None:
+    """Print one JSON object, in UTF-8 whatever the terminal's encoding is."""
+    data = json_object(members).encode("utf-8") + b"\n"
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def problem_members(problem: Problem) -> dict[str, Any]:
+    """A problem as JSON output holds it."""
+    return {name: getattr(problem, name) for name in ("severity", "line", "column", "pointer", "words")}
