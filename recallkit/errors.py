@@ -69,6 +69,11 @@ class Refused(RecallkitError):
         self.source = source
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def _repr_html_(self) -> str:
+        from recallkit.notebook.html import refused_html
+
+        return refused_html(self)
+
 
 class HistoryError(RecallkitError):
     """A file, table or value that is no event history."""

@@ -150,3 +150,8 @@ class Folding:
 
     def __repr__(self) -> str:
         return f"<Folding {self.words}>"
+
+    def _repr_html_(self) -> str:
+        from recallkit.notebook.html import folding_html
+
+        return folding_html(self)

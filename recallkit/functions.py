@@ -70,6 +70,11 @@ class _Function:
         words = (self.description or "no description yet").replace("\n", " ")
         return f"<{type(self).__name__}{name}: {words if len(words) <= 60 else words[:59] + '…'}>"
 
+    def _repr_html_(self) -> str:
+        from recallkit.notebook.html import function_html
+
+        return function_html(self)
+
 
 class RecallFunction(_Function):
     """A recall function: a document whose module folds events into a view (recall, A function document)."""

@@ -96,6 +96,11 @@ class History:
             parts.append(f"{len(self.problems):,} problem{'' if len(self.problems) == 1 else 's'}")
         return f"<History of {', '.join(parts)}>"
 
+    def _repr_html_(self) -> str:
+        from recallkit.notebook.html import history_html
+
+        return history_html(self)
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self.event(seq) for seq in self.seqs.tolist())
 

@@ -63,6 +63,9 @@ class Moment:
         """What this event changed, as a JSON Patch (RFC 6902) from the view before; empty at 0."""
         return [] if self._before is None else difference(json.loads(self._before), self.view)
 
+    def __repr__(self) -> str:
+        return f"<Moment after {self.number:,} folded: a view of {self.bytes:,} bytes>"
+
 
 class Timeline:
     """Views by number of folded events. One sandbox stays open for it; close() drops it."""

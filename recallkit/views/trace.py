@@ -51,6 +51,10 @@ class Ledger:
         """Return the view's bytes after so many folds, from 1."""
         return self._bytes[folded - 1]
 
+    def memory_after(self, folded: int) -> int:
+        """Return the most bytes of memory that the sandbox had taken after so many folds, from 1."""
+        return self._memory[folded - 1] * WASM_PAGE_BYTES
+
     def cost(self, number: int) -> tuple[int, float]:
         """Return the steps and microseconds of fold number `number`, from 0."""
         return self._steps[number], self._microseconds[number]

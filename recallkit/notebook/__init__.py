@@ -1,0 +1,1 @@
+"""What a notebook shows: the scrubber, charts and reprs. They draw what they are given; nothing below imports them."""
