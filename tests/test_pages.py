@@ -62,13 +62,13 @@ def test_3000_events_fold_the_same_in_pages_of_every_size(
     pd.testing.assert_frame_equal(frame(parts), frame(whole))
 
 
-@pytest.mark.parametrize("fast", [False, None])
-def test_folds_that_spend_several_checkpoints_are_counted_the_same_in_every_page(fast: bool | None) -> None:
+@pytest.mark.parametrize("plain", [False, True])
+def test_folds_that_spend_several_checkpoints_are_counted_the_same_in_every_page(plain: bool) -> None:
     history = rk.read_history(events(*[number * 7 % 41 for number in range(60)]))
-    whole = SPENDER.fold(history, fast=fast)
+    whole = SPENDER.fold(history, plain=plain)
     assert whole.trace.checkpoints.max() >= 8
     for page in (1, 7, 59):
-        parts = SPENDER.fold(history, page=page, fast=fast)
+        parts = SPENDER.fold(history, page=page, plain=plain)
         assert parts.view_text == whole.view_text
         pd.testing.assert_frame_equal(frame(parts), frame(whole))
 

@@ -27,7 +27,7 @@ from recallkit.definitions.schemas import Schema
 from recallkit.definitions.shapes import SHAPES
 from recallkit.errors import EngineError, InvalidInput, Problem
 from recallkit.sandbox import Reply, Sandbox
-from recallkit.views.stalls import Stall, cut, unfit_words
+from recallkit.views.stalls import Stall, cut, engine_words, unfit_words
 from recallkit.views.values import json_text, levels_past
 
 if TYPE_CHECKING:
@@ -90,6 +90,16 @@ class Run:
     def ok(self) -> bool:
         """Whether the run succeeded."""
         return self.ending == "succeeded"
+
+    def __repr__(self) -> str:
+        # short and the same at every run: no duration, no output
+        kind = f": {self.kind}" if self.kind else ""
+        return f"<Run {self.ending}{kind}{f', {self.detail}' if self.detail else ''}>"
+
+    def _repr_html_(self) -> str:
+        from recallkit.notebook.html import run_html
+
+        return run_html(self)
 
 
 def moment_of(started_at: datetime.datetime | str | float | None) -> float:
@@ -240,7 +250,9 @@ def _invoke(module: str, bounds: _Bounds, moment: float, texts: list[str]) -> Ru
         with Sandbox(memory_bytes=RUN_MEMORY_BYTES, frozen=False, moment=moment) as sandbox:
             refused = sandbox.load_module(module)
             if refused is not None:
-                return _unworkable(f"The module does not load: {cut(refused)}")
+                words, line = engine_words(refused)
+                where = f" on line {line}" if line is not None else ""
+                return _unworkable(f"The module does not load{where}: {cut(words)}")
             reply = sandbox.ask("invoke", json.dumps(settings), *texts, seconds=bounds.seconds)
             if reply.cut is not None:
                 return _cut_short(sandbox, reply, bounds)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from recallkit.bounds import (
@@ -45,6 +47,8 @@ class Stall:
     details : dict
         For 'size': ``bytes``, ``bound`` and ``largest`` (the heaviest paths); for 'schema': ``pointer``; for 'unfit':
         ``path``.
+    source : str
+        The document's text, so that the line can be shown.
     """
 
     kind: Kind
@@ -55,6 +59,15 @@ class Stall:
     folded: int
     steps: int
     details: dict[str, Any]
+    source: str = field(default="", repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<Stall {self}>"
+
+    def _repr_html_(self) -> str:
+        from recallkit.notebook.html import stall_html
+
+        return stall_html(self, self.source)
 
     def __str__(self) -> str:
         where = f" on line {self.line}" if self.line is not None else ""
@@ -80,6 +93,17 @@ def unfit_words(unfit: dict[str, Any], noun: str) -> str:
     if unfit.get("deep"):
         return f"The {noun} nests deeper than {LEVELS} levels at {path}"
     return f"The {noun} holds {cut(unfit['what'])} at {path}, which JSON cannot carry"
+
+
+def engine_words(dump: str) -> tuple[str, int | None]:
+    """Return the words and the document's line of an error as the engine dumps it; other texts as they are, no line."""
+    try:
+        told = json.loads(dump)
+        words = f"{told['name']}: {told['message']}"
+    except (ValueError, TypeError, KeyError):
+        return dump, None
+    found = re.search(r"document:(\d+)", str(told.get("stack")))
+    return words, int(found[1]) if found else None
 
 
 def make_stall(
@@ -136,5 +160,6 @@ def make_stall(
     elif kind == "crash":
         error = f"The worker folding the page crashed at this event{f' {tries} times' if tries > 1 else ''}"
     else:
-        error = f"The module does not load: {cut(known.get('words', ''))}"
+        words, line = engine_words(known.get("words", ""))
+        error = f"The module does not load: {cut(words)}"
     return Stall(kind, told, error, line, seq, folded, steps, details)
