@@ -29,6 +29,9 @@
   const PERIOD = 10000;
   const PHASE = { idle: 0, filter: 1, fold: 2, check: 3, describe: 4 };
   const WHY_MEMORY = 2;
+  // What writing out a returned value may spend, apart from the call: a getter or a Proxy in it may never come back,
+  // and what does not end is stopped by its work on every machine. A view or an output at its bound spends under 30.
+  const WRITING = 5000;
   const utf8 = (text) => {
     utf8Native(text);
     return control[4];
@@ -58,18 +61,13 @@
 
   // What was thrown, as a text, and its line: a thrown value may do anything while it is read.
   const UNREADABLE = 'an error that cannot be read';
-  const LINE = /\(?document:(\d+)(?::\d+)?\)?$/;
+  const LINE = /\(?document:(\d+)(?::\d+)?\)?$/m;
   const lineOf = (thrown) => {
     if (!isError(thrown)) return null;
     const stack = getOwn(thrown, 'stack')?.value;
     if (typeof stack !== 'string') return null;
-    const frames = apply(split, stack, ['\n']);
-    // by index: a run's program may have changed how lists are iterated
-    for (let i = 0; i < frames.length; i++) {
-      const found = apply(execute, LINE, [frames[i]]);
-      if (found) return +found[1];
-    }
-    return null;
+    const found = apply(execute, LINE, [stack]);
+    return found === null ? null : +found[1];
   };
   const wordsOf = (thrown) => {
     if ((typeof thrown === 'object' && thrown !== null) || typeof thrown === 'function') {
@@ -165,6 +163,8 @@
   // it did not make nor notice sharing, walks only what the fold made (fitness.js, makeMemo) and gives the same.
   const keep = (value) => {
     control[11] = PHASE.check;
+    control[0] = 0;
+    control[1] = WRITING;
     const known = memo === null ? undefined : memo(value);
     let back;
     let bytes;
@@ -182,6 +182,7 @@
       back = written.value;
       bytes = utf8(text);
     }
+    control[1] = -1;
     if (bytes > settings.viewBytes) {
       stall = { kind: 'size', bytes, largest: largest(back) };
       return;
@@ -435,6 +436,8 @@
       }
       let written;
       control[11] = PHASE.check;
+      control[0] = 0;
+      control[1] = WRITING;
       try {
         written = fitness.write(value);
         if (control[2] === WHY_MEMORY) return fitness.text({ ...spent, kind: 'memory' });

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from recallkit.bounds import CRASHES, FOLD_SECONDS, MIB, PAGE_RECORDS
@@ -228,12 +228,12 @@ class _Driver:
     def _ended(self, session: FoldSession, advance: Advance, stop: int) -> None:
         ended = advance.ended
         steps = advance.reply.steps
-        if ended == "stopped":
-            self.fold.state = "stopped"
+        if ended == "stopped" or (self.fold.state == "stopped" and ended == "time"):
+            self.fold.state = "stopped"  # at a checkpoint, or by the watchdog where there was none
         elif ended == "stalled" and advance.stall is not None:
             last = advance.rows[-1] if advance.rows else None
             self._stall(advance.stall["kind"], advance.stall, int(last[1]) if last else 0)
-        elif ended == "work" and advance.reply.phase in ("fold", "filter"):
+        elif ended == "work" and advance.reply.phase in ("fold", "filter", "check"):
             where: dict[str, object] | None = {"where": "filter"} if advance.reply.phase == "filter" else None
             self._stall("work", where, steps)
         elif advance.stall is not None and advance.reply.phase == "describe":
@@ -264,7 +264,7 @@ class _Driver:
         fold = self.fold
         fold.state = "stalled"
         seq = int(fold.selection.seqs[fold.done])
-        fold.stall = make_stall(
+        stall = make_stall(
             kind,  # type: ignore[arg-type]
             known,
             fold.history,
@@ -274,6 +274,7 @@ class _Driver:
             seconds=self.seconds,
             tries=tries,
         )
+        fold.stall = replace(stall, source=fold.definition.source)
 
 
 def view_after(fold: Fold, folded: int, session: FoldSession | None = None) -> str:

@@ -274,7 +274,7 @@ def _cut_short(sandbox: Sandbox, reply: Reply, bounds: _Bounds) -> Run:
     if reply.cut == "time":
         noun = bounds.noun
         return Run(
-            "unavailable", detail=f"The {noun} took longer than a run may, {bounds.seconds:g} seconds; try again later"
+            "unavailable", detail=f"The {noun} took longer than a run may, {bounds.seconds:g} seconds; try again later."
         )
     return _went_wrong({"kind": reply.cut}, bounds)
 
@@ -282,13 +282,14 @@ def _cut_short(sandbox: Sandbox, reply: Reply, bounds: _Bounds) -> Run:
 def _went_wrong(told: dict[str, Any], bounds: _Bounds) -> Run:
     noun, kind = bounds.noun, told["kind"]
     if kind == "work":
-        words = f"The {noun} did more work than a run may, {bounds.checkpoints} checkpoints, and was stopped"
+        words = f"The {noun} did more work than a run may, {bounds.checkpoints} checkpoints, and was stopped."
     elif kind == "memory":
-        words = f"The {noun} used more memory than a run may, {RUN_MEMORY_BYTES // MIB} MiB, and was stopped"
+        words = f"The {noun} used more memory than a run may, {RUN_MEMORY_BYTES // MIB} MiB, and was stopped."
     elif kind == "size":
-        words = f"The answer takes {told['bytes']:,} bytes as JSON, past the {bounds.output_bytes:,} an output may take"
+        took = f"{told['bytes']:,} bytes as JSON"
+        words = f"The answer takes {took}, past the {bounds.output_bytes:,} an output may take."
     elif kind == "unfit" and "unfit" in told:
-        words = unfit_words(told["unfit"], "answer")
+        words = f"{unfit_words(told['unfit'], 'answer')}."
     else:
         described = told["described"]
         line = f" on line {described['line']}" if described["line"] is not None else ""
