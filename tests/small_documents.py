@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from typing import Any
 
 import recallkit as rk
 
-MINUTE = 60
+START = datetime.datetime(2026, 1, 1)
 
 
 def recall_text(body: str, *, initial: Any = 0, filters: list[Any] | None = None, **fields: Any) -> str:
@@ -40,7 +41,7 @@ def events(*data: Any) -> list[dict[str, Any]]:
             "id": f"e{number}",
             "type": "t",
             "source": "/s",
-            "time": f"2026-01-01T{number // MINUTE:02d}:{number % MINUTE:02d}:00.000Z",
+            "time": f"{START + datetime.timedelta(minutes=number):%Y-%m-%dT%H:%M:00.000Z}",
             "data": each,
         }
         for number, each in enumerate(data)
