@@ -1,0 +1,43 @@
+"""Every number of the three recall systems, named once.
+
+*signals*, *team* and *facts* are the three specifications; *notes* what was settled where they are silent; *own* is the
+kit's.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from recallkit.bounds import EVENT_BYTES, KIB
+
+# What is written (own: an event of a playbook holds EVENT_BYTES, and a text may need six bytes a character as JSON)
+NAME_CHARACTERS: Final = 256  # a namespace, an actor, a session, a space, a tag …
+TEXT_BYTES: Final = 64 * KIB
+QUERY_CHARACTERS: Final = 2_000
+TAGS: Final = 64
+WRITTEN_EVENT_BYTES: Final = EVENT_BYTES
+
+# Signals (notes)
+SIGNAL_LIMIT: Final = 10
+SIGNAL_LIMIT_MOST: Final = 100
+LEASE_SECONDS: Final = 300.0  # own: how long a claim holds when nothing is said
+LEASE_SECONDS_MOST: Final = 7 * 24 * 3_600.0  # own
+EVIDENCE_LABELS: Final = ("model", "harness", "chat_template")
+EVIDENCE_BYTES: Final = 16 * KIB  # own: a chat template is a text of some pages
+
+# Team memory (team, Parameters)
+TEAM_LIMIT: Final = 10
+TEAM_LIMIT_MOST: Final = 50
+SUPERSEDED_AT_ONCE: Final = 32  # own
+
+# Search (notes: the retrievers that were measured)
+BM25_K1: Final = 1.2
+BM25_B: Final = 0.75
+MEANING_WEIGHT: Final = 0.5
+NEIGHBOUR_WEIGHT: Final = 0.4
+RANK_FUSION_K: Final = 60
+MEANING_FLOOR: Final = 0.3  # own: below this cosine a text that shares no word with the query is no hit
+SCORE_DIGITS: Final = 6
+
+# The retrieval benchmark (issue: recall at these many)
+RECALL_AT: Final = (5, 10, 25, 50)
