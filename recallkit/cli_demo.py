@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -46,13 +47,13 @@ def demo(options: Namespace) -> int:
     title("A recall function keeps a view of what happened")
     function = rk.load(path)
     assert isinstance(function, RecallFunction)
-    say(f"{paint(DOCUMENT, 'bold')}: {one_line(function.description)}.", "")
+    say(*textwrap.wrap(f"{DOCUMENT}: {one_line(function.description)}.", width()), "")
     say(*(paint(f"  {line}", "dim") for line in parts_of(function.source)))
     say("", "It was checked with the TypeScript compiler, and runs on production's build of the engine.")
 
     history = rk.read_history(events)
     title(f"{count(len(history), 'event')} to fold, in recorded order")
-    say(f"{paint(HISTORY, 'bold')}: {types_of(history)}")
+    say(*textwrap.wrap(f"{HISTORY}: {types_of(history)}", width()))
     folding = function.fold(history)
     if folding.state == "stopped":
         say("Stopped by you.")

@@ -22,6 +22,7 @@ from recallkit.sandbox.wasm import THREAD_STACK_BYTES, load
 
 GRACE_SECONDS = 0.5
 WATCH_SECONDS = 0.05
+STOP_SECONDS = 0.3
 FILE_NAME = b"document"
 
 
@@ -37,6 +38,7 @@ class Host:
         self._sources: dict[str, int] = {}
         self.busy_until: float | None = None
         self.seconds = 0.0
+        self.stopped: float | None = None
         self._sequence = -1
         self._answering = threading.Lock()
 
@@ -44,6 +46,7 @@ class Host:
 
     def answer(self, header: dict[str, Any], blobs: list[bytes]) -> None:
         self.seconds = header.get("seconds") or float("inf")
+        self.stopped = None
         try:
             reply, out = getattr(self, "do_" + header["op"])(header, blobs)
         except EngineTrap as error:
@@ -181,7 +184,8 @@ class Host:
     # -- the watchdog's and the reader's side -----------------------------------------------------------------
 
     def stop(self) -> None:
-        """Ask the engine to end at its next checkpoint or fold."""
+        """Ask the engine to end at its next checkpoint or fold; the watchdog ends what looks at neither."""
+        self.stopped = time.monotonic()
         if (instance := self._instance) is not None:
             instance.write(instance.control + 12, struct.pack("<i", 1))
 
@@ -197,11 +201,17 @@ class Host:
             (sequence,) = struct.unpack("<i", instance.read(instance.control + 20, 4))
             if sequence != seen:
                 seen, since = sequence, time.monotonic()
-            elif time.monotonic() - since > seconds + GRACE_SECONDS and self._answering.acquire(blocking=False):
+            elif self._overdue(since, seconds) and self._answering.acquire(blocking=False):
                 control = self._control()
                 rows = max(0, min(control["index"], 1_000))
                 write_frame(self._out, {"overtime": True, **control}, self._ledger(rows) if rows else b"")
                 os._exit(3)
+
+    def _overdue(self, since: float, seconds: float) -> bool:
+        """Whether the present call, at the same place since then, must be ended."""
+        now = time.monotonic()
+        stopped = self.stopped is not None and now - max(self.stopped, since) > STOP_SECONDS
+        return stopped or now - since > seconds + GRACE_SECONDS
 
 
 def main() -> None:
