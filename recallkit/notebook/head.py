@@ -41,7 +41,7 @@ def head(folding: Folding, first: int = 0, last: int | None = None) -> dict[str,
     name = folding.function.name or "recall function"
     return {
         "title": name,
-        "words": folding.words,
+        "words": _words(folding),
         "state": folding.state,
         "first": first,
         "last": last,
@@ -57,6 +57,14 @@ def head(folding: Folding, first: int = 0, last: int | None = None) -> dict[str,
         "strip": strip(sizes, steps, first),
         "stall": None if stall is None else told_stall(folding.function.source, stall),
     }
+
+
+def _words(folding: Folding) -> str:
+    stall = folding.stall
+    if stall is None:
+        return folding.words
+    total = len(folding.history)
+    return f"stalled: {folding.folded:,} of {total:,} events folded, then event {stall.seq:,} of the history stopped it"
 
 
 def strip(sizes: NDArray[Any], steps: NDArray[Any], first: int) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class Scrubber(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
         from recallkit.notebook.saved_page import save
 
         target = save(self._folding, path, **options)
-        print(f"{target}: {target.stat().st_size:,} bytes")
+        print(f"{target.name}: {target.stat().st_size:,} bytes")
         return target
 
     def __repr__(self) -> str:

@@ -78,7 +78,7 @@ export class Scrubber {
     this.root.setAttribute("tabindex", "-1");
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.root.replaceChildren(
-      h("div", { class: "rk-head" }, h("h2", {}, head.title), h("span", { class: `rk-state rk-state-${head.state}` }, head.state), h("span", { class: "rk-words" }, head.words.replace(/^live: /, ""))),
+      h("div", { class: "rk-head" }, h("h2", {}, head.title), h("span", { class: `rk-state rk-state-${head.state}` }, head.state), h("span", { class: "rk-words" }, head.words.replace(/^(live|stalled): /, ""))),
       this.strip.element,
       this.slider,
       h("div", { class: "rk-rows" }, controls, finders),
