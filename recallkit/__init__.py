@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recallkit.events.readers import read_history
     from recallkit.folding import Folding
     from recallkit.functions import ComputationFunction, RecallFunction, check, load
+    from recallkit.playbook.playbook import Playbook
 
 __version__ = "0.1.0"
 
@@ -39,6 +40,7 @@ __all__ = [
     "HistoryError",
     "InvalidInput",
     "NotFound",
+    "Playbook",
     "Problem",
     "RecallFunction",
     "RecallkitError",
@@ -56,6 +58,7 @@ _LAZY = {
     "ComputationFunction": "recallkit.functions",
     "Folding": "recallkit.folding",
     "History": "recallkit.events.history",
+    "Playbook": "recallkit.playbook.playbook",
     "RecallFunction": "recallkit.functions",
     "check": "recallkit.functions",
     "load": "recallkit.functions",

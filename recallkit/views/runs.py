@@ -5,9 +5,11 @@ The endings and their words are the formats' (recall and computation, *How a run
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 
 Ending = Literal["succeeded", "invalid_input", "unavailable", "conflict", "failed"]
 NOT_GIVEN: Any = object()
+
+# Waits for a turn to run, of which a playbook has four; gives the seconds that are left of the run's ten.
+Turn = Callable[[], contextlib.AbstractContextManager[float]]
 STARTED_AT_WORDS = "started_at takes a datetime, a text such as 2026-10-01T09:00:00Z, or milliseconds"
 
 # What went wrong at the event a view stopped at, in fixed words (recall, When a view stalls).
@@ -50,6 +55,10 @@ STALL_WORDS = {
     "time": "the fold ran out of its 10 seconds twenty times",
     "crash": "the worker folding the page crashed at this event twenty times",
 }
+
+
+class NoTurn(Exception):
+    """No turn came within the run's time."""
 
 
 @dataclass(frozen=True)
@@ -126,9 +135,11 @@ def run_answer(
     given: Any = NOT_GIVEN,
     *,
     stall: Stall | None = None,
+    not_ready: str | None = None,
     read: dict[str, Any] | None = None,
     started_at: datetime.datetime | str | float | None = None,
     seconds: float = RUN_SECONDS,
+    turn: Turn | None = None,
 ) -> Run:
     """Run a recall function: answer over a view, or the view itself.
 
@@ -142,18 +153,24 @@ def run_answer(
         The input; ``{}`` when left out.
     stall : Stall, optional
         The view's stall: the run is then refused.
+    not_ready : str, optional
+        Why the view is not built yet: the run is then refused.
     read : dict, optional
         What the record says the run read.
+    turn : callable, optional
+        Waits for a turn to run; see Turn.
     """
     moment = moment_of(started_at)
-    text, refused = _input(given, definition.input_schema)
+    text, refused = written_input(given, definition.input_schema)
     if refused is not None:
         return refused
+    if not_ready is not None:
+        return Run("unavailable", "rebuilding", detail=not_ready)
     if stall is not None:
         return Run("conflict", "stalled", detail=stalled_detail(stall))
     if definition.answers:
         bounds = _Bounds("answer", "answer", ANSWER_CHECKPOINTS, RECALL_OUTPUT_BYTES, seconds)
-        outcome = _invoke(definition.module, bounds, moment, [view, text])
+        outcome = _invoke(definition.module, bounds, moment, [view, text], turn)
         if isinstance(outcome, Run):
             return outcome
         output_text, told = outcome
@@ -174,14 +191,15 @@ def run_program(
     *,
     started_at: datetime.datetime | str | float | None = None,
     seconds: float = RUN_SECONDS,
+    turn: Turn | None = None,
 ) -> Run:
     """Run a computation function with an input; ``{}`` when left out."""
     moment = moment_of(started_at)
-    text, refused = _input(given, definition.input_schema)
+    text, refused = written_input(given, definition.input_schema)
     if refused is not None:
         return refused
     bounds = _Bounds("default", "program", PROGRAM_CHECKPOINTS, COMPUTATION_OUTPUT_BYTES, seconds)
-    outcome = _invoke(definition.module, bounds, moment, [text])
+    outcome = _invoke(definition.module, bounds, moment, [text], turn)
     if isinstance(outcome, Run):
         return outcome
     output_text, told = outcome
@@ -212,7 +230,8 @@ class _Bounds:
     seconds: float
 
 
-def _input(given: Any, schema: Any) -> tuple[str, Run | None]:
+def written_input(given: Any, schema: Any) -> tuple[str, Run | None]:
+    """Check a run's input and write it as JSON text, or refuse it; without a schema, its depth and size alone."""
     value = {} if given is NOT_GIVEN else given
     if levels_past(value, LEVELS):
         words = f"The input nests deeper than {LEVELS} levels"
@@ -238,11 +257,26 @@ def _invalid(problems: list[Problem]) -> Run:
     return Run("invalid_input", detail=told, problems=problems)
 
 
-def _invoke(module: str, bounds: _Bounds, moment: float, texts: list[str]) -> Run | tuple[str, dict[str, Any]]:
+def _invoke(
+    module: str, bounds: _Bounds, moment: float, texts: list[str], turn: Turn | None = None
+) -> Run | tuple[str, dict[str, Any]]:
+    if turn is not None:
+        try:
+            with turn() as left:
+                return _call(module, bounds, moment, texts, left)
+        except NoTurn:
+            words = f"The run found no turn within its {bounds.seconds:g} seconds; try again later"
+            return Run("unavailable", detail=words)
+    return _call(module, bounds, moment, texts, bounds.seconds)
+
+
+def _call(
+    module: str, bounds: _Bounds, moment: float, texts: list[str], seconds: float
+) -> Run | tuple[str, dict[str, Any]]:
     settings = {
         "name": bounds.name,
         "checkpoints": bounds.checkpoints,
-        "milliseconds": bounds.seconds * 1_000,
+        "milliseconds": seconds * 1_000,
         "moment": moment,
         "outputBytes": bounds.output_bytes,
     }
@@ -253,7 +287,7 @@ def _invoke(module: str, bounds: _Bounds, moment: float, texts: list[str]) -> Ru
                 words, line = engine_words(refused)
                 where = f" on line {line}" if line is not None else ""
                 return _unworkable(f"The module does not load{where}: {cut(words)}")
-            reply = sandbox.ask("invoke", json.dumps(settings), *texts, seconds=bounds.seconds)
+            reply = sandbox.ask("invoke", json.dumps(settings), *texts, seconds=seconds)
             if reply.cut is not None:
                 return _cut_short(sandbox, reply, bounds)
     except EngineError as error:
