@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from recallkit.bounds import FOLD_CHECKPOINTS, FOLD_MEMORY_BYTES, PROGRAM_CHECKPOINTS, RUN_MEMORY_BYTES
@@ -22,6 +22,7 @@ class Ended:
     words: str = ""
     line: int | None = None
     unfit: dict[str, Any] | None = None
+    spent: dict[str, Any] = field(default_factory=dict)
 
 
 def _call(sandbox: Sandbox, name: str, checkpoints: int, texts: tuple[str, ...], seconds: float) -> Ended:
@@ -38,7 +39,7 @@ def _call(sandbox: Sandbox, name: str, checkpoints: int, texts: tuple[str, ...],
     head, _, text = reply.text.partition("\n")
     told = json.loads(head)
     if "kind" not in told:
-        return Ended("returned", json.loads(text), text)
+        return Ended("returned", json.loads(text), text, spent=told)
     described = told.get("described") or {}
     return Ended(told["kind"], words=described.get("words", ""), line=described.get("line"), unfit=told.get("unfit"))
 
