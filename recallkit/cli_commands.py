@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -148,7 +149,8 @@ def scrub(options: Namespace) -> int:
             "This recallkit has no scrubber yet; recallkit fold shows the view and --at N any event."
         ) from None
     try:
-        widget.save(options.output)
+        with contextlib.redirect_stdout(None):  # it says the page's size, which is said below
+            widget.save(options.output)
     except OSError as error:
         raise UsageError(
             f"The page cannot be written to {one_line(options.output)}: {error.strerror or error}."

@@ -14,7 +14,6 @@ from recallkit.cli_words import (
     FINE,
     INTERRUPTED,
     REFUSED,
-    bar,
     count,
     one_line,
     paint,
@@ -101,19 +100,18 @@ def rows(folding: Folding) -> list[str]:
     """A table of the view at some events on the way: the change, the size against its bound, the work."""
     last = folding.folded
     chosen = sorted({1, 2, 3, *(round(last * part / (ROWS - 3)) for part in range(1, ROWS - 2))})
-    head = f"{'folded':>6}  {'when':16}  {'what the fold changed':32}  {'view':>11}  {'of its bound':19}  {'steps':>5}"
+    head = f"{'folded':>6}  {'when':11}  {'what the fold changed':24}  {'view':>11}  {'of its bound':>12}  {'steps':>5}"
     lines = [paint(head, "bold")]
     for number in chosen:
         moment = folding.at(number)
-        when = str((moment.event or {}).get("time") or "")[:16].replace("T", " ")
+        when = str((moment.event or {}).get("time") or "")[5:16].replace("T", " ")
         change = moment.patch[0] if moment.patch else None
-        words = "nothing" if change is None else f"{change['op']} {change['path']}"
+        words = "nothing" if change is None else one_line(f"{change['op']} {change['path']}")
         more = f" and {len(moment.patch) - 1} more" if len(moment.patch) > 1 else ""
-        words = one_line(words)
-        words = words if len(words) + len(more) <= 32 else words[: 31 - len(more)] + "…"
-        size = f"{bar(moment.bytes / VIEW_BYTES, 8)} {share(moment.bytes, VIEW_BYTES)}"
+        words = words if len(words) + len(more) <= 24 else words[: 23 - len(more)] + "…"
+        size = share(moment.bytes, VIEW_BYTES)
         lines.append(
-            f"{number:>6}  {when:16}  {words + more:32}  {moment.bytes:>5,} bytes  {size:19}  {moment.steps:>5,}"
+            f"{number:>6}  {when:11}  {words + more:24}  {moment.bytes:>5,} bytes  {size:>12}  {moment.steps:>5,}"
         )
     return lines
 

@@ -499,6 +499,14 @@ def test_scrub_hands_the_page_to_the_scrubber(
     assert f"The page is in {tmp_path / 'page.html'}, 15 bytes" in told.out
 
 
+def test_scrub_writes_the_page(call: Any, reviews: Path, three: Path, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    told = call("scrub", reviews, three, "-o", path)
+    assert (told.status, told.err) == (0, "")
+    assert f"The page is in {path}, {path.stat().st_size:,} bytes" in told.out
+    assert path.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
+
+
 # demo
 
 
