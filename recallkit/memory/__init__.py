@@ -1,7 +1,7 @@
 """Three recall systems of memory over one event history: signals, team memory and facts.
 
-Each is a fold over CloudEvents and a pure query over it. To write is to publish an event to a playbook, or to append it to a
-history in memory; a read sees what was written a moment before; an index is a memo that can be dropped.
+Each is a fold over CloudEvents and a pure query over it. To write is to publish an event to a playbook, or to append it
+to a history in memory; a read sees what was written a moment before; an index is a memo that can be dropped.
 """
 
 from __future__ import annotations

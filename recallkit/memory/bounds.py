@@ -29,6 +29,18 @@ EVIDENCE_BYTES: Final = 16 * KIB  # own: a chat template is a text of some pages
 TEAM_LIMIT: Final = 10
 TEAM_LIMIT_MOST: Final = 50
 SUPERSEDED_AT_ONCE: Final = 32  # own
+MEMBERS_AT_ONCE: Final = 256  # own
+
+# Facts (facts, Options; the rest own)
+FACT_LIMIT: Final = 50
+FACT_LIMIT_MOST: Final = 1_000
+PATH_CHARACTERS: Final = 1_024
+READERS: Final = 256
+FACT_TEXT_CHARACTERS: Final = 4_000
+FACTS_OF_A_COMMIT: Final = 10_000
+HALF_LIFE_DAYS: Final = 30.0  # an access counts half after so long
+PIN_SALIENCE: Final = 1_000.0  # above what accesses reach
+SENTENCES: Final = 12  # of the default synthesis
 
 # Search (notes: the retrievers that were measured)
 BM25_K1: Final = 1.2
@@ -41,3 +53,5 @@ SCORE_DIGITS: Final = 6
 
 # The retrieval benchmark (issue: recall at these many)
 RECALL_AT: Final = (5, 10, 25, 50)
+PHRASE_PARTS: Final = 64  # own: a longer query is not looked for word for word
+LITERALS_CHECKED: Final = 1_000  # own: a literal that more texts have is no rare one, and is not read letter by letter

@@ -15,8 +15,8 @@ from recallkit.events.records import json_bytes
 class Signer:
     """Signs receipts with HMAC-SHA256."""
 
-    def __init__(self, key: bytes | None = None) -> None:
-        if key is not None and (not isinstance(key, bytes) or len(key) < 16):
+    def __init__(self, key: Any = None) -> None:
+        if isinstance(key, str) or (key is not None and len(key) < 16):
             raise InvalidInput("receipt_key must be at least 16 bytes.", "/receipt_key")
         self._key = secrets.token_bytes(32) if key is None else key
 

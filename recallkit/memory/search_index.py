@@ -1,7 +1,7 @@
 """An index of words that grows text by text: BM25 over whatever may be seen, and phrases by position.
 
-Own arrays rather than a BM25 library: those count their statistics over everything indexed, and here they are counted per
-call, over what the caller may see (notes: 20 unreadable texts turned the order of two readable ones round).
+Own arrays rather than a BM25 library: those count their statistics over everything indexed, and here they are counted
+per call, over what the caller may see (notes: 20 unreadable texts turned the order of two readable ones round).
 """
 
 from __future__ import annotations

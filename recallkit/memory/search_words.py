@@ -23,15 +23,16 @@ _ORDINAL: Final = re.compile(r"\d+(?:st|nd|rd|th|s|am|pm|k|m|kg|km)?", re.IGNORE
 _CAMEL: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]")
 _CAPITALS: Final = re.compile(r"[A-Z]{5,}[0-9]*")
 
-STOP_WORDS: Final = frozenset(
-    """a about after again all also am an and any are as at be because been before being between both but by can could did
-    do does doing down during each few for from further had has have having he her here hers herself him himself his how i
-    if in into is it its itself just me more most my myself no nor not now of off on once only or other our ours ourselves
-    out over own same she should so some such than that the their theirs them themselves then there these they this those
-    through to too under until up us very was we were what when where which while who whom why will with would you your
-    yours yourself yourselves s t d ll m re ve""".split()
+_SMALL: Final = (
+    "a about after again all also am an and any are as at be because been before being between both but by can "
+    "could did do does doing down during each few for from further had has have having he her here hers herself him "
+    "himself his how i if in into is it its itself just me more most my myself no nor not now of off on once only "
+    "or other our ours ourselves out over own same she should so some such than that the their theirs them "
+    "themselves then there these they this those through to too under until up us very was we were what when where "
+    "which while who whom why will with would you your yours yourself yourselves s t d ll m re ve "
 )
-"""The small words of English, which say little about what a text is about; 141 of them."""
+STOP_WORDS: Final = frozenset(_SMALL.split())
+"""The 132 small words of English, which say little about what a text is about."""
 
 _local = threading.local()
 

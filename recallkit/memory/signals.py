@@ -31,9 +31,9 @@ class Signals(System[SignalsFold]):
 
     Notes
     -----
-    A signal's status is worked out when it is asked for: acknowledged, else expired, else claimed while its lease lives,
-    else pending. A cursor follows what is stored later; it never brings an older signal back, whatever becomes of it, so
-    look for those with `sweep`.
+    A signal's status is worked out when it is asked for: acknowledged, else expired, else claimed while its lease
+    lives, else pending. A cursor follows what is stored later; it never brings an older signal back, whatever becomes
+    of it, so look for those with `sweep`.
     """
 
     prefix = "signals"
@@ -299,8 +299,8 @@ class Signals(System[SignalsFold]):
     ) -> Recalled:
         """Give the signals that wait for someone, the oldest first: what a cursor has gone past and that is pending.
 
-        A lapsed lease makes a signal pending again without moving it, so a poll never tells of it. A worker polls with a
-        cursor, and sweeps now and then.
+        A lapsed lease makes a signal pending again without moving it, so a poll never tells of it. A worker polls with
+        a cursor, and sweeps now and then.
 
         Parameters
         ----------

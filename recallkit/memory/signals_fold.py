@@ -48,7 +48,7 @@ class Entry:
     words: int = -1
 
     def status(self, now: int) -> int:
-        """Work out the status at a moment: acknowledged, else expired, else claimed while a lease lives, else pending."""
+        """Work out the status at a moment; the first of these holds: acknowledged, expired, claimed, pending."""
         if self.acknowledged_at is not None:
             return ACKNOWLEDGED
         if self.expires_at is not None and self.expires_at <= now:
