@@ -5,6 +5,7 @@ Every chart is aggregated before it is drawn: at most about 2,000 rows, whatever
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -122,7 +123,7 @@ class Charts:
         if len(times) <= TIMING_BINS:
             quantiles = [("each fold", 0.5)]
         rows = []
-        for start, end in zip(starts, [*starts[1:], len(times)], strict=True):
+        for start, end in itertools.pairwise([*starts.tolist(), len(times)]):
             for name, quantile in quantiles:
                 value = max(0.1, float(np.quantile(times[start:end], quantile)))
                 rows.append({"number": int(start) + 1, "fold": name, "us": value})
