@@ -69,6 +69,10 @@ class Refused(RecallkitError):
         self.source = source
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __repr__(self) -> str:
+        errors = sum(problem.severity == "error" for problem in self.problems)
+        return f"<Refused with {errors} error{'' if errors == 1 else 's'}: {self.problems[0] if self.problems else ''}>"
+
     def _repr_html_(self) -> str:
         from recallkit.notebook.html import refused_html
 
