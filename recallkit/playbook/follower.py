@@ -30,6 +30,7 @@ SESSIONS_KEPT: Final = 8
 FOLDERS: Final = max(1, min(4, os.cpu_count() or 1))
 """Views of a page folded at the same time, each in a worker of its own."""
 GRACE_SECONDS: Final = 0.5
+OPENING_SECONDS: Final = 10.0
 LOCK_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 1.0
 
@@ -99,7 +100,21 @@ class _Job(threading.Thread):
 
     @property
     def slow(self) -> bool:
-        return self.began is not None and time.monotonic() - self.began > self._seconds + GRACE_SECONDS
+        """Whether it folds past its time, or its sandbox takes long to open: the pass goes on without it."""
+        if self.began is None:
+            return False
+        folding = self.share.began if self.share is not None else None
+        if folding is not None:
+            return time.monotonic() - folding > self._seconds + GRACE_SECONDS
+        return time.monotonic() - self.began > OPENING_SECONDS
+
+    @property
+    def more(self) -> bool:
+        """Whether it left something to read at once."""
+        moved = self.moved
+        if moved is None or moved.state == STALLED or moved.failed_at:
+            return False
+        return moved.position < self._page.newest
 
 
 class Follower:
@@ -152,8 +167,10 @@ class Follower:
                 self._handle = self._store.follow_lock(LOCK_SECONDS)
             try:
                 told = self._pass()
+                slow = list(self._jobs.values())
                 self._wait(lambda: not self._jobs)
                 self._collect(told)
+                told.more |= any(job.more for job in slow)
                 return told
             except KeyboardInterrupt:
                 self.abort()

@@ -132,6 +132,13 @@ class Share:
         How long this share may fold, from its first fold, checked before each.
     stopping : Event
         Set when the follower stops.
+
+    Attributes
+    ----------
+    session : FoldSession or None
+        The sandbox, to be kept or closed once it has run.
+    began : float or None
+        When its first fold began, on the monotonic clock.
     """
 
     def __init__(
@@ -159,7 +166,7 @@ class Share:
         self._now = _Progress()
         self._saved = _Progress()
         self._stop = 0
-        self._began: float | None = None
+        self.began: float | None = None
         self._suspect_until = 0
         self._goal: tuple[int, _End] | None = None
         self._end: _End | None = None
@@ -181,9 +188,9 @@ class Share:
         return self._moved(), [int(self._position(seq)) for seq in self._now.passed]
 
     def _spent(self) -> bool:
-        if self._goal is not None or self._began is None:
+        if self._goal is not None or self.began is None:
             return False
-        return time.monotonic() - self._began >= self._seconds and self._now.handled > 0
+        return time.monotonic() - self.began >= self._seconds and self._now.handled > 0
 
     def _open(self) -> FoldSession:
         if self.session is None or not self.session.alive:
@@ -229,11 +236,11 @@ class Share:
             else:
                 self._suspect_until = stop
             return
-        self._began = self._began or time.monotonic()
+        self.began = self.began or time.monotonic()
         while self._now.handled < stop and self._end is None and session.alive and not self._spent():
             if self._stopping.is_set():
                 raise Aborted
-            left = self._seconds - (time.monotonic() - self._began)
+            left = self._seconds - (time.monotonic() - self.began)
             advance = session.advance(self._now.handled - start, seconds=max(0.0, min(SLICE_SECONDS, left)))
             self._take(advance, start)
             if advance.ended not in ("page", "until"):
