@@ -7,6 +7,7 @@
 //   text(value)   → the JSON text of a record of the page loop's own, whatever a program did to the prototypes
 //   makeMemo(seen) → memo: the size and depth of a value whose parts were measured before; see below
 // `utf8(text)` gives the bytes of a text in UTF-8.
+// No template literals: the engine makes their text with String.prototype.concat, which a run's program may change.
 (utf8) => {
   'use strict';
   const { apply, getPrototypeOf, getOwnPropertyDescriptor } = Reflect;
@@ -73,7 +74,7 @@
       const prototype = getPrototypeOf(value);
       const { constructor } = prototype;
       const name = typeof constructor === 'function' ? getOwnPropertyDescriptor(constructor, 'name')?.value : undefined;
-      if (typeof name === 'string' && name !== '') return `a ${apply(slice, name, [0, 100])}`;
+      if (typeof name === 'string' && name !== '') return 'a ' + apply(slice, name, [0, 100]);
     } catch {
       // A constructor that raises when it is read names nothing.
     }
@@ -91,10 +92,10 @@
       case 'function':
         return 'a function';
       default:
-        return value === null ? undefined : `a ${typeof value}`;
+        return value === null ? undefined : 'a ' + typeof value;
     }
   };
-  const step = (path, key) => (apply(exec, isName, [key]) === null ? `${path}[${stringify(key)}]` : `${path}.${key}`);
+  const step = (path, key) => (apply(exec, isName, [key]) === null ? path + '[' + stringify(key) + ']' : path + '.' + key);
 
   // The careful way: reads each member once, names what does not fit, and writes what does.
   class Unfit {
@@ -147,18 +148,18 @@
     if (list) {
       const length = attempt(path, () => value.length);
       for (let i = 0; i < length; i++) {
-        const inner = `${path}[${i}]`;
+        const inner = path + '[' + i + ']';
         if (!attempt(inner, () => hasOwn(value, i))) refuse({ what: 'an empty place', path: inner });
         written += (i ? ',' : '') + careful(attempt(inner, () => value[i]), inner, level + 1, here);
       }
-      return `[${written}]`;
+      return '[' + written + ']';
     }
     const names = attempt(path, () => keys(value));
     for (let i = 0; i < names.length; i++) {
       const inner = step(path, names[i]);
-      written += `${i ? ',' : ''}${stringify(names[i])}:${careful(attempt(inner, () => value[names[i]]), inner, level + 1, here)}`;
+      written += (i ? ',' : '') + stringify(names[i]) + ':' + careful(attempt(inner, () => value[names[i]]), inner, level + 1, here);
     }
-    return `{${written}}`;
+    return '{' + written + '}';
   };
   // Where two readings of one value part: a getter, or a Proxy, that answers differently the second time.
   const parting = (one, other, path) => {
@@ -169,7 +170,7 @@
     for (let i = 0; i < names.length; i++) {
       if (names[i] !== others[i]) return path;
       if (stringify(one[names[i]]) !== stringify(other[names[i]])) {
-        return parting(one[names[i]], other[names[i]], isArray(one) ? `${path}[${i}]` : step(path, names[i]));
+        return parting(one[names[i]], other[names[i]], isArray(one) ? path + '[' + i + ']' : step(path, names[i]));
       }
     }
     return path;
@@ -323,9 +324,9 @@
     for (let i = 0; i < names.length; i++) {
       const member = value[names[i]];
       if (member === undefined && !list) continue;
-      written += `${written === '' ? '' : ','}${list ? '' : `${stringify(names[i])}:`}${text(member)}`;
+      written += (written === '' ? '' : ',') + (list ? '' : stringify(names[i]) + ':') + text(member);
     }
-    return list ? `[${written}]` : `{${written}}`;
+    return list ? '[' + written + ']' : '{' + written + '}';
   };
 
   return { __proto__: null, fit, write, text, makeMemo };

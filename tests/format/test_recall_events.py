@@ -59,9 +59,7 @@ def test_a_fold_sees_each_event_of_the_table_with_its_source_subject_and_data() 
 }"""
     filters = [{"type": name} for name in dict.fromkeys(each["type"] for each in TABLE)]
     folding = recall(body, initial=[], filters=filters).fold(TABLE)
-    assert folding.view == [
-        [each["type"], each["source"], each.get("subject"), each.get("data")] for each in TABLE
-    ]
+    assert folding.view == [[each["type"], each["source"], each.get("subject"), each.get("data")] for each in TABLE]
 
 
 ATTRIBUTES: dict[str, Any] = {

@@ -61,7 +61,12 @@ def test_an_output_that_names_no_campaign_counts_for_unknown(reviews: rk.RecallF
 
 @pytest.mark.parametrize(
     ("verdict", "read"),
-    [({}, "none"), ({"verdict": 4.50}, "4.5"), ({"verdict": [1, {"a": None}]}, '[1,{"a":null}]'), ({"verdict": ""}, "")],
+    [
+        ({}, "none"),
+        ({"verdict": 4.50}, "4.5"),
+        ({"verdict": [1, {"a": None}]}, '[1,{"a":null}]'),
+        ({"verdict": ""}, ""),
+    ],
 )
 def test_a_missing_verdict_reads_none_and_another_value_its_json_text(
     reviews: rk.RecallFunction, verdict: dict[str, Any], read: str
