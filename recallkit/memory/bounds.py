@@ -48,7 +48,7 @@ BM25_B: Final = 0.75
 MEANING_WEIGHT: Final = 0.5
 NEIGHBOUR_WEIGHT: Final = 0.4
 RANK_FUSION_K: Final = 60
-MEANING_FLOOR: Final = 0.3  # own: below this cosine a text that shares no word with the query is no hit
+MEANING_FLOOR: Final = 0.2  # own: a text that shares no word with the query is a hit only above this cosine
 SCORE_DIGITS: Final = 6
 
 # The retrieval benchmark (issue: recall at these many)

@@ -36,6 +36,8 @@ class Hits:
     literal : ndarray of int
         How exactly the text has what the query means literally: per literal 1 for its parts in order, 2 when it also
         stands there as it was written, 3 when in the same case too.
+    floor : float
+        The cosine above which a text is found by its meaning.
     """
 
     numbers: Array
@@ -43,18 +45,20 @@ class Hits:
     words: Array
     meaning: Array
     literal: Array
+    floor: float
 
     def matched_by(self, place: int) -> list[str]:
         """Say which legs found a hit: 'literal', 'words', 'meaning'."""
         legs = ["literal"] if self.literal[place] else []
         legs += ["words"] if self.words[place] > 0 else []
-        return legs + (["meaning"] if self.meaning[place] >= MEANING_FLOOR else [])
+        return legs + (["meaning"] if self.meaning[place] > self.floor else [])
 
 
 class Search:
     """Texts by their words and, with an embedding, by their meaning; they are numbered from 0 as they were added."""
 
-    def __init__(self, embed: Embedding | None) -> None:
+    def __init__(self, embed: Embedding | None, floor: float = MEANING_FLOOR) -> None:
+        self.floor = floor
         self.texts: list[str] = []
         self.index = WordIndex()
         self.meaning = None if embed is None else MeaningIndex(embed)
@@ -74,6 +78,7 @@ class Search:
         neighbours: tuple[Array, Array] | None = None,
         *,
         fusion: str = "scores",
+        literals_first: bool = True,
     ) -> Hits:
         """Find texts.
 
@@ -88,26 +93,30 @@ class Search:
             See `WordIndex.bm25`.
         fusion : {'scores', 'ranks', 'words', 'meaning'}
             How the legs are joined; all but the first are for comparing.
+        literals_first : bool
+            False, for comparing too: literals do not count.
 
         Returns
         -------
         Hits
-            Those that share a word or a literal with the query, or whose meaning is at or above the floor.
+            Those that share a word or a literal with the query, or whose meaning is above the floor.
         """
         numbers = np.flatnonzero(seen if among is None else seen & among)
         found = parts(query)
         words = self.index.bm25(stems(found), seen, neighbours)[numbers]
-        literal = self._literal(query, found, seen)[numbers]
+        literal = np.zeros(len(numbers), dtype=np.int64)
+        if literals_first:
+            literal = self._literal(query, found, seen)[numbers]
         meaning = np.full(len(numbers), np.nan)
         if self.meaning is not None and fusion != "words":
             meaning = self.meaning.cosines(query, numbers)
         # A comparison with NaN is false: without an embedding nothing is found by its meaning.
-        hit = (words > 0) | (literal > 0) | (meaning >= MEANING_FLOOR)
+        hit = (words > 0) | (literal > 0) | (meaning > self.floor)
         score = np.round(_fused(words, meaning, fusion), SCORE_DIGITS)
         kept = np.flatnonzero(hit)
         # Literals first, then the score, then the newest.
         order = kept[np.lexsort((-numbers[kept], -score[kept], -literal[kept]))]
-        return Hits(numbers[order], score[order], words[order], meaning[order], literal[order])
+        return Hits(numbers[order], score[order], words[order], meaning[order], literal[order], self.floor)
 
     def _literal(self, query: str, found: list[str], seen: Array) -> Array:
         result = np.zeros(len(self.texts), dtype=np.int64)

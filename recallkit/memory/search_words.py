@@ -80,12 +80,13 @@ def literals(query: str) -> list[str]:
 
     An identifier has parts joined by something other than spaces (``pool_pre_ping``, ``src/app.py``, ``--dry-run``),
     mixes letters and digits (``a1b2c3d``), changes case inside (``getUser``) or is all capitals (``ECONNRESET``). A
-    query that is one word, or stands in a text word for word, is meant literally too; see `search.Search`.
+    query that is one word is meant literally whatever it looks like.
     """
     found: list[str] = [quoted.strip() for quoted in _QUOTED.findall(query)]
-    for word in query.split():
+    words = query.split()
+    for word in words:
         bare = word.strip(_EDGES)
-        if bare and _is_identifier(bare):
+        if bare and (len(words) == 1 or _is_identifier(bare)):
             found.append(bare)
     return list(dict.fromkeys(each for each in found if parts(each)))
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from recallkit.errors import InvalidInput, NotFound
 from recallkit.memory import arguments
-from recallkit.memory.bounds import MEMBERS_AT_ONCE, TEAM_LIMIT
+from recallkit.memory.bounds import MEANING_FLOOR, MEMBERS_AT_ONCE, TEAM_LIMIT
 from recallkit.memory.embeddings import Embedding, default_embedding
 from recallkit.memory.log import System, present
 from recallkit.memory.recalled import Recalled
@@ -28,6 +28,8 @@ class TeamMemory(System[TeamFold]):
         Nothing: a log in memory. A history is read only, and what is written stays in memory after it.
     embed : callable or False, optional
         From a list of texts to their vectors. The default, wordllama, works offline. False searches by words alone.
+    floor : float
+        The cosine above which a memory that shares no word with the query is a hit; 0.2 suits the default embedding.
 
     Notes
     -----
@@ -38,7 +40,16 @@ class TeamMemory(System[TeamFold]):
 
     prefix = "team"
 
-    def __init__(self, source: Any = None, *, embed: Embedding | Literal[False] | None = None) -> None:
+    def __init__(
+        self,
+        source: Any = None,
+        *,
+        embed: Embedding | Literal[False] | None = None,
+        floor: float = MEANING_FLOOR,
+    ) -> None:
+        if isinstance(floor, bool) or not isinstance(floor, int | float) or not -1 <= floor <= 1:
+            raise arguments.wrong("floor", f"must be a cosine from -1 to 1, but it is {arguments.shown(floor)}.")
+        self._floor = float(floor)
         if embed is None:
             self._embed: Embedding | None = default_embedding()
         elif embed is False:
@@ -50,7 +61,7 @@ class TeamMemory(System[TeamFold]):
         super().__init__(source)
 
     def _empty(self) -> TeamFold:
-        return TeamFold(self._embed)
+        return TeamFold(self._embed, self._floor)
 
     def __repr__(self) -> str:
         return f"<TeamMemory over {self.log!r}>"

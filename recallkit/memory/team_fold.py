@@ -10,7 +10,7 @@ import numpy as np
 
 from recallkit.errors import Conflict, InvalidInput, NotFound, RecallkitError
 from recallkit.memory import arguments
-from recallkit.memory.bounds import MEMBERS_AT_ONCE, SUPERSEDED_AT_ONCE
+from recallkit.memory.bounds import MEANING_FLOOR, MEMBERS_AT_ONCE, SUPERSEDED_AT_ONCE
 from recallkit.memory.embeddings import Embedding
 from recallkit.memory.log import Record
 from recallkit.memory.search import Search
@@ -58,14 +58,14 @@ class Columns:
 class TeamFold:
     """The fold of the events whose types begin with ``team.``; an event that breaks a rule changes nothing."""
 
-    def __init__(self, embed: Embedding | None) -> None:
+    def __init__(self, embed: Embedding | None, floor: float = MEANING_FLOOR) -> None:
         self.memories: list[Memory] = []
         self.by_id: dict[str, Memory] = {}
         self.projects = Projects()
         self.members: dict[str, dict[str, None]] = {}  # of projects, by id
         self.closed: dict[str, dict[str, None]] = {}  # of spaces that have members, by slug
         self.columns = Columns()
-        self.search = Search(embed)
+        self.search = Search(embed, floor)
         self.passed_over = 0
         self._codes: dict[tuple[str, str], int] = {}
         self._handlers: dict[str, Callable[[Record, Mapping[str, Any]], None]] = {

@@ -10,7 +10,7 @@ import numpy as np
 from recallkit.errors import NotFound
 from recallkit.memory import arguments
 from recallkit.memory.arguments import iso
-from recallkit.memory.bounds import MEANING_FLOOR, TEAM_LIMIT_MOST
+from recallkit.memory.bounds import TEAM_LIMIT_MOST
 from recallkit.memory.recalled import Recalled
 from recallkit.memory.search import Hits
 from recallkit.memory.search_index import Array
@@ -149,7 +149,7 @@ def _why(memory: Memory, hits: Hits, place: int, legs: list[str], request: Reque
         told = f" ({' '.join(shared)})" if shared else ""
         said.append(f"shares words{told}, {hits.words[place]:.2f}")
     if "meaning" in legs:
-        said.append(f"means the like, {hits.meaning[place]:.2f} of at least {MEANING_FLOOR}")
+        said.append(f"means the like, {hits.meaning[place]:.2f} above {hits.floor}")
     mine = "private to you" if memory.visibility == "private" else "shared"
     where = f"project {memory.project}" if memory.project else "no project"
     filler = "; fills up after the project's" if project is not None and memory.project is None else ""
