@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import runpy
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from small_documents import events, recall
 
 import recallkit as rk
+from recallkit.views.fold import fold_history
 
 COLUMNS = ["seq", "event_id", "view_bytes", "steps", "checkpoints"]
 # What each event's fold spends: about so many thousand steps.
@@ -35,16 +38,19 @@ def reviews(functions: Path) -> rk.RecallFunction:
     return function
 
 
+def events_of_the_bench(shared: Path, folder: Path, count: int, campaigns: int) -> Path:
+    """Write events of ../shared/bench/make_events.py."""
+    main = runpy.run_path(str(shared / "bench" / "make_events.py"))["main"]
+    path = folder / "events.jsonl"
+    with path.open("w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
+        main(count, campaigns)
+    return path
+
+
 @pytest.fixture(scope="module")
 def made(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> rk.History:
-    """3,000 events of ../shared/bench/make_events.py over 100 campaigns."""
-    main = runpy.run_path(str(shared / "bench" / "make_events.py"))["main"]
-    path = tmp_path_factory.mktemp("events") / "events.jsonl"
-    import contextlib
-
-    with path.open("w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
-        main(3_000, 100)
-    return rk.read_history(path)
+    """3,000 events over 100 campaigns."""
+    return rk.read_history(events_of_the_bench(shared, tmp_path_factory.mktemp("events"), 3_000, 100))
 
 
 def frame(folding: rk.Folding) -> pd.DataFrame:
@@ -124,5 +130,38 @@ def test_a_page_holds_1_to_1000_records(page: int) -> None:
 
 def test_a_page_of_large_events_is_cut_shorter_and_the_view_is_the_same() -> None:
     sized: list[Any] = ["x" * 200_000] * 30
-    sizes = recall("export function fold(view: View, event: Event): View { return Number(view) + String(event.data).length; }")
+    sizes = recall(
+        "export function fold(view: View, event: Event): View {\n  return Number(view) + String(event.data).length;\n}"
+    )
     assert sizes.fold(events(*sized)).view == 6_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("campaigns", "size", "sha256"),
+    [(100, 12_696, "e905164c"), (50, 117_818, "5781cd90")],
+    ids=["W1", "W2"],
+)
+def test_the_benchmarks_views_are_the_reference_hosts(
+    reviews: rk.RecallFunction, shared: Path, tmp_path: Path, campaigns: int, size: int, sha256: str
+) -> None:
+    """As ../shared/bench/README.md tells them; tests/bench/bench_fold.py compares whole ones beside the host itself."""
+    text = reviews.fold(rk.read_history(events_of_the_bench(shared, tmp_path, 5_000, campaigns))).view_text.encode()
+    assert len(text) == size
+    assert hashlib.sha256(text).hexdigest().startswith(sha256)
+
+
+@pytest.mark.parametrize("page", [7, 1_000])
+def test_the_fast_way_gives_the_plain_ways_views_steps_and_keyframes(
+    reviews: rk.RecallFunction, data: Path, page: int
+) -> None:
+    """The example writes to nothing that it did not make, so both ways must tell the same of every fold."""
+    history = rk.read_history(data / "campaign-reviews.jsonl")
+    fast, plain = (
+        rk.Folding(reviews, fold_history(reviews.definition, history, page=page, keyframe_every=8, fast=way))
+        for way in (True, False)
+    )
+    assert fast.view_text == plain.view_text
+    pd.testing.assert_frame_equal(frame(fast), frame(plain))
+    for number in range(0, plain.folded + 1, 7):
+        assert fast.at(number).text == plain.at(number).text

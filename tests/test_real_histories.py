@@ -28,7 +28,7 @@ def load(functions: Path, name: str) -> rk.RecallFunction:
     return function
 
 
-# -- a text and its patches -------------------------------------------------------------------------------------------
+# -- a text and its patches ------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -70,10 +70,17 @@ def test_a_small_text_is_rebuilt_too(functions: Path, data: Path) -> None:
         max_size=12,
     )
 )
-def test_patches_count_utf16_code_units_and_what_is_no_patch_is_passed_over(functions: Path, patches: list[Any]) -> None:
+def test_patches_count_utf16_code_units_and_what_is_no_patch_is_passed_over(
+    functions: Path, patches: list[Any]
+) -> None:
     units: list[str] = []
     for patch in patches:
-        if isinstance(patch, list) and len(patch) == 3 and [type(p) for p in patch] == [int, int, str] and patch[0] >= 0:
+        if (
+            isinstance(patch, list)
+            and len(patch) == 3
+            and [type(p) for p in patch] == [int, int, str]
+            and patch[0] >= 0
+        ):
             at, deleted, inserted = patch
             encoded = inserted.encode("utf-16-le")
             units[at : at + deleted] = [encoded[i : i + 2].hex() for i in range(0, len(encoded), 2)]
@@ -91,7 +98,7 @@ def test_a_text_too_long_is_cut_and_never_stalls(functions: Path) -> None:
     assert folding.trace.view_bytes.max() <= 524_288
 
 
-# -- rewards ----------------------------------------------------------------------------------------------------------
+# -- rewards ---------------------------------------------------------------------------------------
 
 
 def test_84_of_200_recorded_runs_were_rewarded(functions: Path, histories: Path) -> None:
@@ -112,7 +119,7 @@ def test_a_small_desk_counts_its_rewards_too(functions: Path, data: Path) -> Non
     assert function.run(function.fold([])).output["percent"] is None
 
 
-# -- metered subscriptions ----------------------------------------------------------------------------------------------
+# -- metered subscriptions -------------------------------------------------------------------------
 
 
 def told(state: dict[str, Any]) -> dict[str, Any]:
@@ -192,7 +199,12 @@ def test_a_small_subscription_keeps_going_past_a_binary_event(functions: Path) -
         return {**common, "type": f"com.microsoft.metering.{kind}", **more}
 
     plan = {"planId": "p", "billingDimensions": {"calls": {"dimension": "api-calls", "included": 10}}}
-    subscription = {"resourceId": "r", "subscriptionStart": "2026-01-31T12:00:00Z", "renewalInterval": "Monthly", "plan": plan}
+    subscription = {
+        "resourceId": "r",
+        "subscriptionStart": "2026-01-31T12:00:00Z",
+        "renewalInterval": "Monthly",
+        "plan": plan,
+    }
     broken = base64.b64encode(b"\xef\xbb\xbfno JSON \xe2\x82 \xf0\x9f\x98\x80").decode()
     folding = load(functions, "metered-billing").fold(
         [
@@ -207,7 +219,9 @@ def test_a_small_subscription_keeps_going_past_a_binary_event(functions: Path) -
     assert folding.state == "live"
     partition = folding.view["one"]
     assert [each["text"] for each in partition["unprocessable"]] == ["no JSON \ufffd 😀"]
-    assert partition["meters"][0]["toReport"] == [{"dimension": "api-calls", "from": "2026-01-31T12:00:00Z", "quantity": 3}]
+    assert partition["meters"][0]["toReport"] == [
+        {"dimension": "api-calls", "from": "2026-01-31T12:00:00Z", "quantity": 3}
+    ]
     assert partition["meters"][0]["dimensions"]["calls"]["left"] == 0
 
 
@@ -225,7 +239,7 @@ def test_bytes_that_are_no_text_read_as_replacements_like_any_decoder_gives(func
     assert message["text"] == data.decode("utf-8-sig", "replace")
 
 
-# -- how workflows ended --------------------------------------------------------------------------------------------------
+# -- how workflows ended ---------------------------------------------------------------------------
 
 
 def test_104_of_128_recorded_workflows_ended_completed(functions: Path, histories: Path) -> None:
@@ -242,19 +256,27 @@ def test_the_last_event_is_told_by_nanoseconds_and_by_what_was_recorded_later(fu
 
     def ending(*told: tuple[str, str]) -> str:
         events = [
-            {"id": str(number), "source": "s", "subject": "w", "type": f"io.temporal.WorkflowExecution{kind}", "time": time}
+            {
+                "id": str(number),
+                "source": "s",
+                "subject": "w",
+                "type": f"io.temporal.WorkflowExecution{kind}",
+                "time": time,
+            }
             for number, (kind, time) in enumerate(told)
         ]
         last: str = function.fold(events).view["w"]["type"]
         return last.removeprefix("io.temporal.WorkflowExecution")
 
-    assert ending(("Failed", "2026-01-01T00:00:00.000000002Z"), ("Started", "2026-01-01T00:00:00.000000001Z")) == "Failed"
+    assert (
+        ending(("Failed", "2026-01-01T00:00:00.000000002Z"), ("Started", "2026-01-01T00:00:00.000000001Z")) == "Failed"
+    )
     assert ending(("Started", "2026-01-01T00:00:00.1Z"), ("Failed", "2026-01-01T00:00:00.100000000Z")) == "Failed"
     assert ending(("Failed", "2026-01-01T00:00:00.09Z"), ("Started", "2026-01-01T00:00:00.1Z")) == "Started"
     assert ending(("Failed", "2026-01-01T02:00:00+02:00"), ("Started", "2026-01-01T00:00:01Z")) == "Started"
 
 
-# -- the rest is read or refused with a reason ------------------------------------------------------------------------------
+# -- the rest is read or refused with a reason -----------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "count"), [("cdevents", 48), ("google-structured", 3), ("aws-eventbridge", 16)])

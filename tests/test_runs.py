@@ -17,7 +17,9 @@ from recallkit.errors import EngineError
 from recallkit.sandbox import Sandbox
 from recallkit.views import runs
 
-FOLD = "export function fold(view: View, event: Event): View { return [...(Array.isArray(view) ? view : []), event.data ?? null]; }\n"
+FOLD = """export function fold(view: View, event: Event): View { const kept = Array.isArray(view) ? view : [];
+  return [...kept, event.data ?? null]; }
+"""
 ANSWER = FOLD + "export function answer(view: View, input: Input): Output {\n  %s\n}"
 PROGRAM = "export default function (input: Input): Output {\n  %s\n}"
 
@@ -37,7 +39,7 @@ def unworkable(run: rk.Run, detail: str) -> None:
     assert (run.output, run.output_text, run.record) == (None, None, {})
 
 
-# -- succeeded ------------------------------------------------------------------------------------------------------------
+# -- succeeded -------------------------------------------------------------------------------------
 
 
 def test_an_answer_that_is_json_succeeds_with_its_record() -> None:
@@ -99,7 +101,7 @@ def test_a_runs_sandbox_is_fresh_and_may_be_written_to() -> None:
     assert [ran(body).output for _ in range(2)] == [0, 0]
 
 
-# -- the clock --------------------------------------------------------------------------------------------------------------
+# -- the clock -------------------------------------------------------------------------------------
 
 MOMENT = "2026-10-01T09:00:00.123Z"
 
@@ -127,9 +129,10 @@ def test_a_moment_that_is_none_is_refused(started: Any) -> None:
         computation(PROGRAM % "return 1;").run(started_at=started)
 
 
-# -- invalid_input ------------------------------------------------------------------------------------------------------------
+# -- invalid_input ---------------------------------------------------------------------------------
 
-SCHEMA = {"schema": {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}}
+FIELDS = {"a": {"type": "integer"}, "b": {"type": "string"}}
+SCHEMA = {"schema": {"type": "object", "required": ["a"], "properties": FIELDS}}
 
 
 def test_an_input_that_misses_its_schema_is_told_problem_by_problem() -> None:
@@ -139,7 +142,8 @@ def test_an_input_that_misses_its_schema_is_told_problem_by_problem() -> None:
     assert all(problem.words for problem in run.problems)
     run = answered("return input.a;", {}, input=SCHEMA)
     assert run.ending == "invalid_input"
-    assert len(run.problems) == 1 and "a" in run.problems[0].words
+    assert len(run.problems) == 1
+    assert "a" in run.problems[0].words
 
 
 @pytest.mark.parametrize(("levels", "ending"), [(512, "succeeded"), (513, "invalid_input"), (100_000, "invalid_input")])
@@ -174,11 +178,13 @@ def test_the_input_is_checked_before_the_views_state() -> None:
     assert (function.run(folding, {"a": 1}).ending, function.run(folding, {"a": 1}).kind) == ("conflict", "stalled")
 
 
-# -- conflict, stalled ----------------------------------------------------------------------------------------------------------
+# -- conflict, stalled -----------------------------------------------------------------------------
 
 
 def test_a_stalled_view_refuses_its_runs_in_fixed_words() -> None:
-    function = recall("export function fold(view: View, event: Event): View {\n  throw new Error(`secret ${event.id}`);\n}")
+    function = recall(
+        "export function fold(view: View, event: Event): View {\n  throw new Error(`secret ${event.id}`);\n}"
+    )
     run = function.run(function.fold(events(1)))
     assert (run.ending, run.kind) == ("conflict", "stalled")
     assert run.detail == (
@@ -187,13 +193,13 @@ def test_a_stalled_view_refuses_its_runs_in_fixed_words() -> None:
     )
 
 
-# -- conflict, unworkable -------------------------------------------------------------------------------------------------------
+# -- conflict, unworkable --------------------------------------------------------------------------
 
 
 def test_an_answer_that_raises_names_its_error_and_its_line() -> None:
     # the example of the format: "The answer raised an error on line 53: Error: no such campaign"
     run = answered("throw new Error('no such campaign');")
-    unworkable(run, "The answer raised an error on line 9: Error: no such campaign")
+    unworkable(run, "The answer raised an error on line 10: Error: no such campaign")
     unworkable(ran("throw new RangeError('no');"), "The program raised an error on line 6: RangeError: no")
     unworkable(ran("throw 'words';"), "The program raised an error: words")
 
@@ -211,7 +217,8 @@ def test_more_work_than_a_run_may_do_is_unworkable() -> None:
 
 @pytest.mark.slow
 def test_more_memory_than_a_run_may_use_is_unworkable() -> None:
-    body = "const kept: string[] = []; try { for (let i = 0; ; i++) kept.push('x'.repeat(1 << 21) + i); } catch { return 1; }"
+    hoards = "for (let i = 0; ; i++) kept.push('x'.repeat(1 << 21) + i);"
+    body = f"const kept: string[] = []; try {{ {hoards} }} catch {{ return 1; }}"
     unworkable(ran(body), "The program used more memory than a run may, 256 MiB, and was stopped.")
 
 
@@ -269,12 +276,15 @@ def test_an_output_that_its_record_leaves_no_room_for_is_unworkable(call: Any, b
     assert call(f"return 'x'.repeat({bound - 2});").ending == "succeeded"
     run = call(f"return 'x'.repeat({bound - 1});")
     assert (run.ending, run.kind) == ("conflict", "unworkable")
-    assert f"{bound + 1:,} bytes" in run.detail and f"{bound:,}" in run.detail
+    assert f"{bound + 1:,} bytes" in run.detail
+    assert f"{bound:,}" in run.detail
 
 
 def test_a_module_that_does_not_load_is_unworkable() -> None:
     groups = "(" * 300 + ")" * 300
-    unworkable(ran(f"return /{groups}/.test('x');"), "The module does not load on line 6: SyntaxError: too many captures")
+    unworkable(
+        ran(f"return /{groups}/.test('x');"), "The module does not load on line 6: SyntaxError: too many captures"
+    )
 
 
 def test_running_it_again_does_not_help() -> None:
@@ -282,7 +292,7 @@ def test_running_it_again_does_not_help() -> None:
     assert (first.ending, first.kind, first.detail) == (second.ending, second.kind, second.detail)
 
 
-# -- unavailable ------------------------------------------------------------------------------------------------------------------
+# -- unavailable -----------------------------------------------------------------------------------
 
 NATIVE = "return 'a'.repeat(4e6).indexOf('a'.repeat(2e6) + 'b');"
 
@@ -300,7 +310,7 @@ def test_a_program_that_takes_longer_than_a_run_may_is_unavailable() -> None:
     assert run.detail == "The program took longer than a run may, 0.2 seconds; try again later."
 
 
-# -- failed -----------------------------------------------------------------------------------------------------------------------
+# -- failed ----------------------------------------------------------------------------------------
 
 
 def test_a_run_whose_worker_dies_failed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,8 @@ export function fold(view: View, event: Event): View {
   const kept = view as unknown as Kept;
   const data = Number(event.data);
   if (data < 0) throw new Error('negative');
-  const by = Object.fromEntries(Object.entries({ ...kept.by, [`k/${data % 7}~`]: [data, { at: event.time ?? null }] }).slice(-4));
+  const added = { ...kept.by, [`k/${data % 7}~`]: [data, { at: event.time ?? null }] };
+  const by = Object.fromEntries(Object.entries(added).slice(-4));
   return {
     list: [...kept.list, data].slice(-6),
     by: data % 5 === 0 ? {} : by,
@@ -169,7 +170,9 @@ def test_an_empty_history_has_one_moment() -> None:
 
 
 def test_seeking_reads_the_clock_of_each_event_again() -> None:
-    function = recall("export function fold(view: View, event: Event): View { return [Date.now(), new Date().toISOString()]; }")
+    function = recall(
+        "export function fold(view: View, event: Event): View {\n  return [Date.now(), new Date().toISOString()];\n}"
+    )
     folding = function.fold(events(*range(10)), keyframe_every=4)
     for number in (9, 2, 6, 1):
         time = f"2026-01-01T00:{number - 1:02d}:00.000Z"

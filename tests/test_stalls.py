@@ -56,7 +56,8 @@ def stands(folding: rk.Folding, seq: int = 2) -> None:
     line = f" on line {stall.line}" if stall.line is not None else ""
     where = f"The view stopped at an event of the type t of 2026-01-01T00:{seq:02d}:00.000Z"
     assert run.detail.startswith(f"{where}: {STALL_WORDS[stall.kind]}{line}.")
-    assert f"e{seq}" not in run.detail and stall.error not in run.detail
+    assert f"e{seq}" not in run.detail
+    assert stall.error not in run.detail
     # another fold goes on meanwhile
     assert recall(COUNTS % "return view;").fold(events(1, 2)).view == 3
 
@@ -66,11 +67,15 @@ def told(folding: rk.Folding) -> tuple[str, int | None, str]:
     return folding.stall.kind, folding.stall.line, folding.stall.error
 
 
-# -- raised ---------------------------------------------------------------------------------------------------------
+# -- raised ----------------------------------------------------------------------------------------
 
 
 def test_a_fold_that_raises_tells_its_own_error_and_its_line() -> None:
-    assert told(stalled("throw new TypeError(`no number: ${event.data}`);")) == ("raised", 9, "TypeError: no number: bad")
+    assert told(stalled("throw new TypeError(`no number: ${event.data}`);")) == (
+        "raised",
+        9,
+        "TypeError: no number: bad",
+    )
 
 
 def test_the_line_is_that_of_the_helper_that_made_the_error() -> None:
@@ -96,7 +101,7 @@ def test_a_long_error_is_cut_at_1024_bytes() -> None:
     assert 1_022 <= len(error.removesuffix("…").encode()) <= 1_024
 
 
-# -- work -----------------------------------------------------------------------------------------------------------
+# -- work ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -136,7 +141,7 @@ def test_a_filter_that_raises_does_not_take_the_event() -> None:
     assert (folding.state, folding.view, folding.folded) == ("live", 4, 2)
 
 
-# -- memory ---------------------------------------------------------------------------------------------------------
+# -- memory ----------------------------------------------------------------------------------------
 
 HOARDS = "const kept: string[] = []; for (let i = 0; ; i++) kept.push('x'.repeat(1 << 20) + i);"
 
@@ -148,7 +153,7 @@ def test_a_fold_past_its_memory_stalls_even_when_it_catches_it(body: str) -> Non
     assert "64 MiB" in error
 
 
-# -- unfit ----------------------------------------------------------------------------------------------------------
+# -- unfit -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -187,7 +192,7 @@ def test_a_view_nests_at_most_512_levels(levels: int, state: str) -> None:
         assert folding.view == 0
 
 
-# -- size -----------------------------------------------------------------------------------------------------------
+# -- size ------------------------------------------------------------------------------------------
 
 
 def test_a_view_past_its_size_tells_its_bytes_the_bound_and_the_biggest_path() -> None:
@@ -195,7 +200,9 @@ def test_a_view_past_its_size_tells_its_bytes_the_bound_and_the_biggest_path() -
     kind, line, error = told(folding)
     size = len('{"small":"x","big":{"a/b":"","c":[]}}') + 524_288
     assert (kind, line) == ("size", None)
-    assert f"{size:,} bytes" in error and "524,288" in error and "/big" in error
+    assert f"{size:,} bytes" in error
+    assert "524,288" in error
+    assert "/big" in error
     assert folding.stall is not None
     details = folding.stall.details
     assert (details["bytes"], details["bound"]) == (size, 524_288)
@@ -215,7 +222,7 @@ def test_the_size_is_counted_in_utf8() -> None:
     assert folding.trace.view_bytes.tolist() == [100_002, 200_002, 300_002, 400_002]
 
 
-# -- schema ---------------------------------------------------------------------------------------------------------
+# -- schema ----------------------------------------------------------------------------------------
 
 
 def test_a_view_that_its_schema_refuses_tells_the_pointer() -> None:
@@ -228,7 +235,7 @@ def test_a_view_that_its_schema_refuses_tells_the_pointer() -> None:
     assert folding.stall.details["pointer"] == "/list"
 
 
-# -- refused --------------------------------------------------------------------------------------------------------
+# -- refused ---------------------------------------------------------------------------------------
 
 
 def test_a_module_that_compiles_and_does_not_load_stalls_at_the_first_considered_event() -> None:
@@ -245,7 +252,7 @@ def test_a_module_that_compiles_and_does_not_load_stalls_at_the_first_considered
     assert function.fold([]).state == "live"
 
 
-# -- time -----------------------------------------------------------------------------------------------------------
+# -- time ------------------------------------------------------------------------------------------
 
 # One huge search polls nothing: only ending its worker stops it.
 NATIVE = "return 'a'.repeat(4e6).indexOf('a'.repeat(2e6) + 'b');"
@@ -290,7 +297,7 @@ def _counting(function: Any, calls: list[Any]) -> Any:
     return counted
 
 
-# -- crash ----------------------------------------------------------------------------------------------------------
+# -- crash -----------------------------------------------------------------------------------------
 
 # Makes a worker process that dies, without a word, in the call `run` number `CALL` of a page that holds the marker.
 DIES = """
@@ -357,11 +364,12 @@ def test_a_worker_killed_from_outside_loses_nothing(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(FoldSession, "receive", kill_once)
     folding = function.fold(events(*range(50)))
-    assert killed and killed[0] != os.getpid()
+    assert killed
+    assert killed[0] != os.getpid()
     assert (folding.state, folding.view, folding.folded) == ("live", sum(range(50)), 50)
 
 
-# -- which verdict wins -----------------------------------------------------------------------------------------------
+# -- which verdict wins ----------------------------------------------------------------------------
 
 
 def test_unfit_comes_before_size_and_size_before_schema() -> None:

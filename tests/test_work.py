@@ -49,16 +49,25 @@ def test_the_overflow_is_an_error_that_the_program_may_catch_at_the_same_depth_e
     body = """export default function (input: Input): Output {
   let deepest = 0;
   const r = (n: number): number => { deepest = n; return r(n + 1) + 1; };
-  const once = (): number => { try { r(1); } catch (error) { return error instanceof Error ? deepest : -1; } return -2; };
+  const once = (): number => {
+    try { r(1); } catch (error) { return error instanceof Error ? deepest : -1; }
+    return -2;
+  };
   return Array.from({ length: 5 }, once);
 }"""
     depths = computation(body).run().output
-    assert len(set(depths)) == 1 and depths[0] > 5_000
+    assert len(set(depths)) == 1
+    assert depths[0] > 5_000
 
 
 @pytest.mark.parametrize(("turns", "steps"), [(0, 0), (1, 2), (1_000, 2_000), (100_000, 200_000)])
 def test_a_turn_of_a_loop_is_two_steps(turns: int, steps: int) -> None:
-    body = "export function fold(view: View, event: Event): View { let n = 0; const turns = Number(event.data); while (n < turns) n++; return n; }"
+    body = """export function fold(view: View, event: Event): View {
+  const turns = Number(event.data);
+  let n = 0;
+  while (n < turns) n++;
+  return n;
+}"""
     trace = recall(body).fold(events(0, turns)).trace
     assert trace.steps[1] - trace.steps[0] == steps
     assert trace.checkpoints[1] == trace.steps[1] // 10_000
@@ -103,7 +112,8 @@ def test_500_checkpoints_may_be_spent_and_not_one_more() -> None:
     trace = function.fold(events(most)).trace
     assert (trace.steps[0], trace.checkpoints[0]) == (5_009_999, 500)
     stalled = function.fold(events(most + 1)).stall
-    assert stalled is not None and stalled.kind == "work"
+    assert stalled is not None
+    assert stalled.kind == "work"
 
 
 def test_a_fold_that_returns_its_view_does_no_work_worth_a_checkpoint() -> None:

@@ -41,7 +41,7 @@ class Answer:
 
 
 class Instance:
-    """The engine with its own memory of at most `memory_bytes`; `folds` says which of the page loop's calls it serves."""
+    """The engine with its own memory of at most `memory_bytes`; `folds`: whether it serves folds or runs."""
 
     def __init__(self, program: Program, memory_bytes: int, *, folds: bool = False) -> None:
         self._store = wasmtime.Store(program.engine)
