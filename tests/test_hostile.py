@@ -284,7 +284,7 @@ def test_a_program_is_told_no_more_of_the_host_than_the_formats_say() -> None:
         "export default function (input: Input): Output { return Reflect.ownKeys(globalThis).map(String).sort(); }"
     )
     told = keys.run().output
-    assert not [name for name in told if name.startswith("_") or name.lower() != name and name in ("QTS", "Module")]
+    assert not [name for name in told if name.startswith("_") or (name.lower() != name and name in ("QTS", "Module"))]
     assert "recallkit" not in json.dumps(told)
 
 
