@@ -354,3 +354,50 @@ def test_a_memo_counts_levels_from_the_outermost_though_the_inner_are_remembered
           return JSON.stringify(out);
         """
         assert ask(sandbox, body) == [513, 514, True]
+
+
+def test_what_a_memo_gives_back_holds_nothing_twice() -> None:
+    # as JSON gives it back: a part that is kept in two places is two parts from then on
+    with Sandbox(frozen=True) as sandbox:
+        assert sandbox.load_module("export function fold(view, event) { return view; }") is None
+        body = """
+          const memo = fitness.makeMemo(new WeakMap()), out = [];
+          const twice = (value, found = new Set()) => {
+            if (typeof value !== 'object' || value === null) return false;
+            if (found.has(value)) return true;
+            found.add(value);
+            return Object.values(value).some((member) => twice(member, found));
+          };
+          let view = memo({ a: [{ n: 1 }, { n: [2] }], b: { c: { d: [] } } }).value;
+          for (const next of [
+            (v) => ({ ...v, last: v.a[1] }),
+            (v) => ({ last: v.a[1], ...v }),
+            (v) => ({ one: v.b.c.d, two: v.b, three: v }),
+            (v) => [v, v.three.a, v.two],
+            (v) => [[v[0]], [v[0]], v],
+            (v) => v[2],
+            (v) => v[0],
+            (v) => ({ ...v, x: v.one, y: [v.one, v.three.b] }),
+            (v) => v.three,
+            (v) => ({ a: v.a, b: v.b, again: [v.a[0], v.a[1].n] }),
+            (v) => v.again[1],
+          ]) {
+            const value = next(view), text = JSON.stringify(value), made = memo(value);
+            out.push([twice(made.value), JSON.stringify(made.value) === text, made.bytes === text.length]);
+            view = made.value;
+          }
+          return JSON.stringify(out);
+        """
+        assert ask(sandbox, body) == [[False, True, True]] * 11
+
+
+def test_what_a_memo_keeps_in_its_one_place_is_not_copied() -> None:
+    with Sandbox(frozen=True) as sandbox:
+        assert sandbox.load_module("export function fold(view, event) { return view; }") is None
+        body = """
+          const memo = fitness.makeMemo(new WeakMap()), view = memo({ a: [{ n: 1 }], b: { c: {} } }).value;
+          const next = memo({ z: [1], ...view, b: { c: view.b.c } }).value;
+          const { a, b } = view, { n } = { n: next.a };
+          return JSON.stringify([n === a, next.b === b, next.b.c === b.c, memo(next.b.c).value === b.c, memo(next.a[0]).value === a[0]]);
+        """
+        assert ask(sandbox, body) == [True, False, True, True, True]

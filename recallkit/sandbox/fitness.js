@@ -205,12 +205,16 @@
 
   // The fast way's memory (see the design, section 3), for a frozen context only. memo(value) → {bytes, levels, value}: the size
   // of the JSON text, its depth (0 for what is no list and no object), and what it reads back as, made of copies of what is
-  // new and of what `seen` already remembers. Otherwise undefined: then write() says what is the matter, or carries it.
-  // `seen` is a WeakMap of each list and object that was walked, to bytes × 1024 + levels; nothing may have changed one since.
+  // new and of what it remembers. Otherwise undefined: then write() says what is the matter, or carries it.
+  // `seen` is a WeakMap of each list and object that was walked, to its record; nothing may have changed one since. As JSON
+  // gives a value back, no list or object is in two places of it: what is remembered is kept in the first place, and copied to
+  // the others. A record's `stamp` is the number of the last memo that kept it, `above` the record it was kept in.
   const makeMemo = (seen) => {
-    // the last container that was walked
-    let copied;
-    let packed;
+    let copied; // the last container that was walked
+    let now = 0;
+    const kept = []; // the records that were kept in what is new, and those of what is new around them
+    const around = [];
+    let count = 0;
     // the bytes of names, quotes and colon with them
     let sizes = { __proto__: null };
     let named = 0;
@@ -225,93 +229,130 @@
       if (typeof value === 'number') return value - value === 0 && (value !== 0 || 1 / value > 0);
       return typeof value === 'string' || value === null || typeof value === 'boolean';
     };
-    const remember = (copy, bytes, deepest) => {
-      if (deepest >= LEVELS) return false;
+    const isKept = (record) => {
+      for (let each = record; each !== null; each = each.above) if (each.stamp === now) return true;
+      return false;
+    };
+    const remember = (copy, here, bytes, deepest) => {
+      if (deepest >= LEVELS) return undefined;
       copied = copy;
-      packed = bytes * 1024 + deepest + 1;
-      seen.set(copy, packed);
-      return true;
+      here.bytes = bytes;
+      here.levels = deepest + 1;
+      seen.set(copy, here);
+      return here;
+    };
+    // What is remembered of a member that goes in here, or what a walk of it finds; `afresh` remembers nothing.
+    const place = (member, level, afresh, here) => {
+      const known = afresh ? undefined : seen.get(member);
+      if (known === undefined || isKept(known)) {
+        const made = walk(member, level, afresh || known !== undefined);
+        if (made !== undefined) made.above = here;
+        return made;
+      }
+      known.stamp = now;
+      kept[count] = known;
+      around[count++] = here;
+      copied = member;
+      return known;
     };
     // The two walks read every member twice, as write() does: a member that answers otherwise the second time is not carried.
-    const walkList = (value, level) => {
+    const walkList = (value, level, afresh) => {
+      const here = { __proto__: null, bytes: 0, levels: 0, stamp: now, above: null };
       const copy = [...value];
       const { length } = copy;
-      if (value.length !== length) return false;
+      if (value.length !== length) return undefined;
       const others = [];
-      let inner = 0; // the lists and objects in it, bytes × 1024
+      let inner = 0;
       let deepest = 0;
       for (let i = 0; i < length; i++) {
         const member = copy[i];
-        if (member !== value[i]) return false;
+        if (member !== value[i]) return undefined;
         if (typeof member !== 'object' || member === null) {
-          if (!loose(member)) return false;
+          if (!loose(member)) return undefined;
           others[others.length] = member;
           continue;
         }
-        let known = seen.get(member);
-        if (known === undefined) {
-          if (!walk(member, level + 1)) return false;
-          known = packed;
-          copy[i] = copied;
-        }
-        const levels = known & 1023;
-        if (levels > deepest) deepest = levels;
-        inner += known - levels;
+        const known = place(member, level + 1, afresh, here);
+        if (known === undefined) return undefined;
+        if (copied !== member) copy[i] = copied;
+        if (known.levels > deepest) deepest = known.levels;
+        inner += known.bytes;
       }
-      const count = others.length;
-      if (count === length) return remember(copy, utf8(stringify(copy)), 0);
-      return remember(copy, length + 1 + inner / 1024 + (count === 0 ? 0 : utf8(stringify(others)) - count - 1), deepest);
+      const plain = others.length;
+      if (plain === length) return remember(copy, here, utf8(stringify(copy)), 0);
+      return remember(copy, here, length + 1 + inner + (plain === 0 ? 0 : utf8(stringify(others)) - plain - 1), deepest);
     };
-    const walkObject = (value, level) => {
+    const walkObject = (value, level, afresh) => {
       const prototype = getPrototypeOf(value);
-      if (prototype !== ObjectPrototype && prototype !== null) return false;
+      if (prototype !== ObjectPrototype && prototype !== null) return undefined;
+      const here = { __proto__: null, bytes: 0, levels: 0, stamp: now, above: null };
       const copy = { ...value };
       const again = values(value);
       const { length } = again;
-      if (getOwnPropertySymbols(copy).length !== 0) return false;
+      if (getOwnPropertySymbols(copy).length !== 0) return undefined;
       const others = [];
       let bytes = length + 1;
-      let inner = 0;
       let deepest = 0;
       let i = 0;
       for (const name in copy) {
         const member = copy[name];
-        if (member !== again[i++]) return false;
+        if (member !== again[i++]) return undefined;
         if (typeof member !== 'object' || member === null) {
-          if (!loose(member)) return false;
+          if (!loose(member)) return undefined;
           others[others.length] = member;
         } else {
-          let known = seen.get(member);
-          if (known === undefined) {
-            if (name === '__proto__' || !walk(member, level + 1)) return false;
-            known = packed;
+          const known = place(member, level + 1, afresh, here);
+          if (known === undefined) return undefined;
+          if (copied !== member) {
+            if (name === '__proto__') return undefined;
             copy[name] = copied;
           }
-          const levels = known & 1023;
-          if (levels > deepest) deepest = levels;
-          inner += known - levels;
+          if (known.levels > deepest) deepest = known.levels;
+          bytes += known.bytes;
         }
         bytes += sizes[name] ?? sizeOf(name);
       }
-      if (i !== length) return false;
-      const count = others.length;
-      if (count === length) return remember(copy, utf8(stringify(copy)), 0);
-      return remember(copy, bytes + inner / 1024 + (count === 0 ? 0 : utf8(stringify(others)) - count - 1), deepest);
+      if (i !== length) return undefined;
+      const plain = others.length;
+      if (plain === length) return remember(copy, here, utf8(stringify(copy)), 0);
+      return remember(copy, here, bytes + (plain === 0 ? 0 : utf8(stringify(others)) - plain - 1), deepest);
     };
-    const walk = (value, level) =>
-      level <= LEVELS && value.toJSON === undefined && (isArray(value) ? walkList(value, level) : walkObject(value, level));
+    const walk = (value, level, afresh) => {
+      if (level > LEVELS || value.toJSON !== undefined) return undefined;
+      return isArray(value) ? walkList(value, level, afresh) : walkObject(value, level, afresh);
+    };
+    // Whether nothing that was kept lies inside something else that was kept; says where each is now.
+    const apart = () => {
+      let clear = null;
+      for (let i = 0; i < count; i++) {
+        const { above } = kept[i];
+        if (above !== clear) {
+          if (isKept(above)) return false;
+          clear = above;
+        }
+        kept[i].above = around[i];
+      }
+      return true;
+    };
     return (value) => {
       if (typeof value !== 'object' || value === null) {
         const written = write(value);
         return written.text === undefined || is(value, -0) ? undefined : { __proto__: null, bytes: utf8(written.text), levels: 0, value };
       }
-      const known = seen.get(value);
-      if (known !== undefined) {
-        copied = value;
-        packed = known;
-      } else if (!walk(value, 1)) return undefined;
-      const levels = packed & 1023;
-      return { __proto__: null, bytes: (packed - levels) / 1024, levels, value: copied };
+      let known = seen.get(value);
+      copied = value;
+      if (known === undefined) {
+        now++;
+        count = 0;
+        known = walk(value, 1, false);
+        if (known === undefined) return undefined;
+        if (!apart()) {
+          now++;
+          known = walk(value, 1, true);
+        }
+      }
+      known.above = null;
+      return { __proto__: null, bytes: known.bytes, levels: known.levels, value: copied };
     };
   };
 

@@ -381,6 +381,8 @@
     resume() {
       control[3] = 0;
       stall = null;
+      // what it remembers may be of a view that was not kept
+      if (memo !== null) memo = fitness.makeMemo(new Memory());
       return '';
     },
     frames: () => apply(join, frames, ['\n']),

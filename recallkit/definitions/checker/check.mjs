@@ -1,7 +1,8 @@
 // One check of a document: its module against the types its schemas say, and its filters' expressions.
 import { wordsOf } from "./compiler.mjs";
-import { GONE_VALUES } from "./library.mjs";
+import { GONE_VALUES, inheritedNames, readEngine } from "./library.mjs";
 import { applyRules, AT_ONCE, NOT_ERASABLE } from "./rules.mjs";
+import { findWrites } from "./writes.mjs";
 
 const ENTRIES = {
   computation: [
@@ -38,12 +39,14 @@ export class Check {
     this.ts = ts;
     this.blankSourceFile = blankSourceFile;
     this.compiler = compiler;
+    this.inherited = inheritedNames(readEngine());
   }
 
   /**
    * @param request {kind, body, declarations, expressions: [text], assignments: the most a function may make}
-   * @returns {problems: [{words, offset: in the body, or null, expression: index or null}], module, exports, expressions}
-   *   `module` is null where it cannot be made.
+   * @returns {problems: [{words, offset: in the body, or null, expression: index or null}], module, exports, expressions, writes}
+   *   `module` is null where it cannot be made; `writes` tells why a fold may write to what it did not make: [{words, offset}],
+   *   null where that was not analysed.
    */
   run(request) {
     const problems = [];
@@ -66,6 +69,7 @@ export class Check {
     for (const entry of entries) {
       if (entry.required && !exports.has(entry.name) && !exportsInAnotherForm(this.ts, source, entry.name)) tell(entry.words, 0);
     }
+    let writes = null;
     if (!crowded) {
       const present = entries.filter((entry) => exports.has(entry.name));
       const entrySource = this.compiler.parse("/entry.ts", entryText(present));
@@ -79,13 +83,17 @@ export class Check {
         if (entry === undefined || awaits(this.ts, exports.get(entry.name))) continue; // the rules have told that
         tell(`${entry.words}: ${wordsOf(each.messageText)}`, exports.get(entry.name).getStart(source));
       }
+      const fold = exports.get("fold");
+      if (kind === "recall" && fold?.body !== undefined && problems.length === 0) {
+        writes = findWrites(this.ts, source, told.checker, fold, this.inherited);
+      }
     }
     const refused = new Set();
     const blanked = this.blankSourceFile(source, (node) => refused.add(node.getStart(source)));
     for (const start of refused) {
       if (!problems.some((each) => each.offset === start)) tell(NOT_ERASABLE, start);
     }
-    return { module: blanked, exports: [...exports.keys()] };
+    return { module: blanked, exports: [...exports.keys()], writes };
   }
 
   #checkExpressions({ expressions, assignments }, problems) {

@@ -220,8 +220,15 @@ def _checked(result: dict[str, Any], body: str, body_line: int, expressions: Seq
         module="" if module is None else "\n" * (body_line - 1) + module,
         exports=tuple(result["exports"]),
         expressions=list(result["expressions"]),
-        writes=tuple(result.get("writes", ("not analysed",))),
+        writes=_writes(result.get("writes"), units, body_line),
     )
+
+
+def _writes(found: list[dict[str, Any]] | None, units: _Units, body_line: int) -> tuple[str, ...]:
+    if found is None:
+        return ("not analysed",)
+    told = [f"line {body_line + units.place(each['offset'])[0]}: {each['words']}" for each in found]
+    return tuple(dict.fromkeys(told))
 
 
 def _expression_problem(found: dict[str, Any], expression: Expression) -> Problem:

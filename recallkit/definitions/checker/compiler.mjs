@@ -56,7 +56,7 @@ export class Compiler {
   /**
    * Analyse files together.
    * @param files parsed sources by name; an import of "./module" finds "/module.ts" and no other import finds anything
-   * @returns a function that gives a file's diagnostics
+   * @returns a function that gives a file's diagnostics; its `checker` resolves names
    */
   analyse(files) {
     const ts = this.#ts;
@@ -88,7 +88,8 @@ export class Compiler {
       oldProgram: this.#before,
     });
     this.#before = program;
-    return (source) => program.getSemanticDiagnostics(source);
+    const told = (source) => program.getSemanticDiagnostics(source);
+    return Object.assign(told, { checker: program.getTypeChecker() });
   }
 }
 

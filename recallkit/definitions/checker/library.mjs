@@ -35,6 +35,11 @@ export function readEngine() {
   return JSON.parse(readFileSync(join(HERE, "engine-library.json"), "utf8"));
 }
 
+/** The names that an object, a list or a primitive inherits from the built-ins. */
+export function inheritedNames(engine) {
+  return new Set(["Object", "Array", "String", "Number", "Boolean", "BigInt", "Symbol"].flatMap((name) => engine[name].members));
+}
+
 /** What a library is made from, as a hash: one made of anything else is out of date. */
 export function libraryKey(ts) {
   const hash = createHash("sha256").update(ts.version);
