@@ -77,3 +77,10 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Add the magics to a shell: ``%load_ext recallkit``."""
+    from recallkit.magics import RecallMagics
+
+    RecallMagics(ipython).register()
