@@ -168,7 +168,7 @@ STATEMENTS = [
     "next.at = [new Date().toISOString(), Date.now(), event.time ?? null, new Date('2026-02-31').toISOString()];",
     "next.big = String(BigInt(list.length) ** 40n);",
     "next.found = /(?<word>[a-zü]+)(\\d*)/u.exec(name)?.groups?.word ?? null;",
-    "next.replaced = name.replaceAll(/[aeiou]/g, (vowel: string) => vowel.codePointAt(0).toString(16));",
+    "next.replaced = name.replaceAll(/[aeiou]/g, (vowel: string) => vowel.charCodeAt(0).toString(16));",
     "next.took = [...[...list].values().filter((each) => each !== null).map((each) => typeof each)];",
     "next.nested = { inner: { list: list.slice(-2), same: list.slice(-2) }, zero: -0 };",
     "delete next.text; next.keys = Object.keys(view).sort((a, b) => (a < b ? -1 : 1)).slice(0, 9);",

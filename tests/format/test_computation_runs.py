@@ -111,7 +111,7 @@ def test_what_approximates_gives_the_same_on_every_run() -> None:
 
 
 def test_the_output_keeps_the_order_its_keys_were_written_in() -> None:
-    """The sandbox: "The output keeps the order its keys were written in. A program that wants sorted keys sorts them"."""
+    """The sandbox: "The output keeps the order its keys were written in. A program that wants sorted keys sorts …"."""
     run = program("return { zeta: 1, alpha: { b: 1, a: 2 }, mid: [] };").run()
     assert run.output_text == '{"zeta":1,"alpha":{"b":1,"a":2},"mid":[]}'
     assert list(run.output) == ["zeta", "alpha", "mid"]
@@ -286,7 +286,7 @@ def test_a_run_that_succeeds_records_work_duration_and_sizes() -> None:
 
 
 def test_running_it_again_gives_the_same_result() -> None:
-    """How a run ends: "Running it again with the same input gives the same result, unless the program reads the clock"."""
+    """How a run ends: "Running it again with the same input gives the same result, unless the program reads the …"."""
     function = program("if (Number(input) > 1) throw new Error(`${input}`);\nreturn Number(input);")
     assert {function.run(5).detail for _ in range(3)} == {"The program raised an error on line 6: Error: 5"}
     assert {function.run(1).output for _ in range(3)} == {1}

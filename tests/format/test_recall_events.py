@@ -215,7 +215,7 @@ def test_an_expression_holds_unless_it_returns_false_or_null(expression: str, ho
 
 
 def test_the_example_of_an_expression_is_saved_and_taken() -> None:
-    """Filters: "an expression such as '${ $data.revenue > 100 }'": over data of any kind the compiler asks for a guard."""
+    """Filters: "an expression such as '${ $data.revenue > 100 }'": over data of any kind the compiler asks for a …."""
     problems = rk.check(recall_text(IDS, initial=[], filters=[{"type": "t", "data": "${ $data.revenue > 100 }"}]))
     assert [problem for problem in problems if problem.severity == "error"] == []
     events = [event("1", data={"revenue": 101}), event("2", data={"revenue": 100}), event("3", data={})]

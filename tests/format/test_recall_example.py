@@ -83,7 +83,7 @@ def test_an_output_too_large_for_its_event_counts_for_unknown_with_the_verdict_n
 
 
 def test_the_fold_sorts_by_the_last_review_and_keeps_the_last_50(reviews: rk.RecallFunction) -> None:
-    """Guard the fold: "So the fold sorts the campaigns by the time of each one's last review, then keeps the last 50"."""
+    """Guard the fold: "So the fold sorts the campaigns by the time of each one's last review, then keeps the …"."""
     names = [f"c{number:02d}" for number in range(50)]
     folding = reviews.fold(reviewed(*({"campaign": name} for name in [*names, "c00", "new"])))
     assert list(folding.view) == [*names[2:], "c00", "new"]  # c01 was reviewed longest ago
@@ -149,7 +149,7 @@ def one(data: Any) -> list[dict[str, Any]]:
 
 
 def test_a_fold_that_reads_an_inherited_name_stalls_and_an_answer_ends_unworkable() -> None:
-    """Look up keys: "A fold that spreads it into a list raises an error and stalls the view. An answer that calls …"."""
+    """Look up keys: "A fold that spreads it into a list raises an error and stalls the view. An answer that …"."""
     function = rk.load(SPREADS)
     assert isinstance(function, rk.RecallFunction)
     folding = function.fold(one("constructor"))
@@ -234,7 +234,7 @@ def posted(number: int, output: Any) -> dict[str, Any]:
 
 
 def test_a_history_reaches_the_second_examples_largest_view_to_the_byte(posts: rk.RecallFunction) -> None:
-    """Keep what one function returned: "An entry then takes at most 8,286 bytes … at most 50 × 8,286 + 51 = 414,351"."""
+    """Keep what one function returned: "An entry then takes at most 8,286 bytes … at most 50 × 8,286 + 51 = …"."""
     assert 8_192 + 24 + 42 + 28 == 8_286
     largest = "€" * 2_730  # 3 bytes each, and 2 quotes: 8,192 as JSON
     folding = posts.fold([posted(number, largest) for number in range(60)])
