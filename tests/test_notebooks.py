@@ -46,7 +46,8 @@ def executed(lesson: Path, target: Path, kernel: dict[str, str], parameters: dic
     script = (
         "import json, sys, papermill\n"
         "source, target, parameters = sys.argv[1:]\n"
-        "papermill.execute_notebook(source, target, json.loads(parameters), progress_bar=False, execution_timeout=240)\n"
+        "options = dict(progress_bar=False, execution_timeout=240)\n"
+        "papermill.execute_notebook(source, target, json.loads(parameters), **options)\n"
     )
     command = [sys.executable, "-c", script, str(lesson), str(target), json.dumps(parameters or {})]
     done = subprocess.run(

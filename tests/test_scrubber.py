@@ -261,9 +261,9 @@ def folding(request: pytest.FixtureRequest) -> Any:
 
 
 OPEN = "const source = new LocalSource(given.page);\nconst { head } = given.page;\nresult = [];\n"
-TEXTS = (
-    OPEN
-    + "for (let n = head.first; n <= Math.min(head.last, head.folded); n += 1) result.push((await source.tree(n)).text);"
+TEXTS = OPEN + (
+    "const last = Math.min(head.last, head.folded);\n"
+    "for (let n = head.first; n <= last; n += 1) result.push((await source.tree(n)).text);"
 )
 
 

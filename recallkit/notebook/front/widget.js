@@ -44,17 +44,23 @@ function render({ model, el }) {
   el.append(root);
   const source = new KernelSource(model);
   let timer = null;
-  const moved = (number) => {
+  let sent = model.get("position");
+  const moved = () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      if (model.get("position") === number) return;
-      model.set("position", number);
+      // Where the person is by now, not where they were: an older place must never pull them back.
+      sent = scrubber.wanted;
+      if (model.get("position") === sent) return;
+      model.set("position", sent);
       model.save_changes();
     }, 200);
   };
-  const scrubber = new Scrubber(root, source, { position: model.get("position"), moved });
+  const scrubber = new Scrubber(root, source, { position: sent, moved });
   const told = () => {
-    if (model.get("position") !== scrubber.wanted) scrubber.seek(model.get("position"));
+    const place = model.get("position");
+    if (place === sent) return; // our own word, or its echo
+    sent = place;
+    scrubber.seek(place);
   };
   model.on("change:position", told);
   return () => {
