@@ -1,27 +1,35 @@
-"""Facts with citations, in two times: committed as files, extracted when a question needs them, filtered before ranked."""
+"""Facts with citations, in two times: committed as files, extracted when needed, filtered before ranked."""
 
 from __future__ import annotations
 
 import copy
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recallkit.errors import InvalidInput, NotFound, RecallkitError
-from recallkit.events.records import iso_ms
 from recallkit.memory import facts_files, facts_query
-from recallkit.memory.arguments import body, flag, iso, name, names, optional_moment, optional_name, query, shown, whole
-from recallkit.memory.arguments import wrong
-from recallkit.memory.bounds import FACT_LIMIT, FACT_LIMIT_MOST, READERS
-from recallkit.memory.facts_extract import Markdown
+from recallkit.memory.arguments import (
+    flag,
+    iso,
+    name,
+    optional_moment,
+    optional_name,
+    query,
+    shown,
+    whole,
+    wrong,
+)
+from recallkit.memory.bounds import FACT_LIMIT, FACT_LIMIT_MOST
 from recallkit.memory.facts_files import FactGraph, Passage, RecalledFacts
 from recallkit.memory.facts_fold import FactsFold
 from recallkit.memory.facts_graph import Row, Space
-from recallkit.memory.facts_model import Entry, Extractor, Fact, Synthesizer, digest, may_read, path_text
+from recallkit.memory.facts_model import Entry, Extractor, Synthesizer, may_read, path_text
 from recallkit.memory.facts_query import Moment, Question
-from recallkit.memory.facts_settle import Settled, Settler
+from recallkit.memory.facts_settle import Settled
 from recallkit.memory.facts_synthesis import sentences
-from recallkit.memory.log import System, present
+from recallkit.memory.facts_writing import FactsWriting, who
+from recallkit.memory.log import present
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +37,18 @@ if TYPE_CHECKING:
 _PASTS_KEPT = 4
 
 
-class Facts(System[FactsFold]):
+class _Opened(NamedTuple):
+    """What a call reads: a fold and its space at a moment; and those of today, whose settling is what is told."""
+
+    fold: FactsFold
+    space: Space
+    scope: str | None
+    moment: Moment
+    today: FactsFold
+    space_today: Space
+
+
+class Facts(FactsWriting):
     """The fact system over a playbook, a history, or memory.
 
     Parameters
@@ -37,153 +56,32 @@ class Facts(System[FactsFold]):
     source : Playbook, History, MemoryLog or None
         Where commits are recorded and read; None keeps them in memory.
     extract : callable, optional
-        From a `Commit` to its facts (`Fact` or mappings with the same fields). It is called once a commit, when a recall
-        first needs it, and must depend on the commit alone. The default, `Markdown`, reads forms and no sentences. An
-        extractor with a true attribute ``single`` may give facts that retire those of other paths.
+        From a `Commit` to its facts (`Fact` or mappings with the same fields). It is called once a commit, when a
+        recall first needs it, and must depend on the commit alone. The default, `Markdown`, reads forms and no
+        sentences. An extractor with a true attribute ``single`` may give facts that retire those of other paths.
     synthesize : callable, optional
         From a query and the facts that the caller may read to a text. The default writes cited sentences.
 
     Notes
     -----
-    A space is known to a caller once something was committed there that the caller may read. Who wrote a commit is among
-    its readers.
+    A space is known to a caller once something was committed there that the caller may read. Who wrote a commit is
+    among its readers.
     """
 
-    prefix = "facts"
-
-    def __init__(self, source: Any = None, *, extract: Extractor | None = None, synthesize: Synthesizer | None = None) -> None:
-        for argument, given in (("extract", extract), ("synthesize", synthesize)):
-            if given is not None and not callable(given):
-                raise wrong(argument, f"must be callable, but it is {shown(given)}.")
-        self._kept: dict[str, tuple[Fact, ...]] = {}
-        self._settler = Settler(extract or Markdown(), self._kept)
+    def __init__(
+        self, source: Any = None, *, extract: Extractor | None = None, synthesize: Synthesizer | None = None
+    ) -> None:
+        if synthesize is not None and not callable(synthesize):
+            raise wrong("synthesize", f"must be callable, but it is {shown(synthesize)}.")
         self._synthesize = synthesize or sentences
         self._pasts: OrderedDict[tuple[int, int], FactsFold] = OrderedDict()
-        super().__init__(source)
-
-    def _empty(self) -> FactsFold:
-        return FactsFold()
+        super().__init__(source, extract)
 
     def __repr__(self) -> str:
         with self._lock:
             fold = self._caught_up()
             commits, pending = len(fold.entries), sum(space.unsettled for space in fold.spaces.values())
         return f"<Facts of {commits:,} commit{'' if commits == 1 else 's'}, {pending:,} of them pending>"
-
-    # Writing
-
-    def commit(
-        self,
-        *,
-        space: str,
-        path: str,
-        text: str,
-        author: str,
-        readers: Sequence[str] | None = None,
-        correction: bool = False,
-        now: Any = None,
-    ) -> str:
-        """Record a new version of a file; what it states is extracted when a recall needs it.
-
-        Parameters
-        ----------
-        space, path : str
-            Where; a path is names between slashes, such as ``alice/notes.md``.
-        text : str
-            The whole file, Markdown for the default extractor.
-        author : str
-        readers : sequence of str, optional
-            Who may read what this version states, besides its author; everyone in the space when left out.
-        correction : bool
-            What the version before states and this one does not was never true: it is closed and not kept as a past value.
-
-        Returns
-        -------
-        str
-            The commit's id.
-        """
-        data: dict[str, Any] = {
-            "space": name("space", space),
-            "path": path_text("path", path),
-            "text": body("text", text),
-            "author": name("author", author),
-            "readers": _reader_list(readers, author),
-        }
-        if flag("correction", correction):
-            data["correction"] = True
-        return self._record("committed", data, present(now), f"{space}/{path}")
-
-    def remove(self, *, space: str, path: str, author: str, readers: Sequence[str] | None = None, now: Any = None) -> str:
-        """Record that a file is gone, for those readers: what it states closes. Its versions stay for the past."""
-        data = {
-            "space": name("space", space),
-            "path": path_text("path", path),
-            "author": name("author", author),
-            "readers": _reader_list(readers, author),
-        }
-        with self._lock:
-            self._file(space, path, author)
-        return self._record("removed", data, present(now), f"{space}/{path}")
-
-    def set_readers(self, *, space: str, path: str, readers: Sequence[str] | None, author: str, now: Any = None) -> str:
-        """Change who may read what a path has stated up to now, in the past too; later commits name their own readers."""
-        data = {"space": name("space", space), "path": path_text("path", path), "author": name("author", author)}
-        with self._lock:
-            self._file(space, path, author)
-        return self._record("shared", {**data, "readers": _reader_list(readers, author)}, present(now), f"{space}/{path}")
-
-    def pin(self, id: str, *, caller: str | None = None, now: Any = None) -> None:
-        """Pin a fact: among equally relevant ones it comes first."""
-        self._tune("pinned", id, caller, now)
-
-    def unpin(self, id: str, *, caller: str | None = None, now: Any = None) -> None:
-        """Take a pin away."""
-        self._tune("unpinned", id, caller, now)
-
-    def forget(self, id: str, *, caller: str | None = None, now: Any = None) -> None:
-        """Archive a fact: recalls leave it out until it is restored."""
-        self._tune("forgotten", id, caller, now)
-
-    def restore_fact(self, id: str, *, caller: str | None = None, now: Any = None) -> None:
-        """Bring a forgotten fact back."""
-        self._tune("restored", id, caller, now)
-
-    def access(self, id: str, *, caller: str | None = None, now: Any = None) -> None:
-        """Record that a fact was used: its salience grows, and fades with the days. A recall records nothing by itself."""
-        self._tune("accessed", id, caller, now)
-
-    def _tune(self, verb: str, id: str, caller: str | None, now: Any) -> None:
-        id = name("id", id)
-        optional_name("caller", caller)
-        with self._lock:
-            row = self._row(id)
-            # Without a caller the host itself acts; with one, what the caller may not read is not there.
-            if row is None or (caller is not None and not may_read(row.entry.readers, caller)):
-                raise NotFound(f"There is no fact {shown(id)}.")
-            space = row.entry.commit.space
-        data = {"fact": id, "space": space} | ({} if caller is None else {"caller": caller})
-        self._record(verb, data, present(now), id)
-
-    def _record(self, verb: str, data: Mapping[str, Any], now: int, subject: str) -> str:
-        """Publish an event whose id follows from what it says, so that equal histories have equal ids."""
-        event: dict[str, Any] = {
-            "specversion": "1.0",
-            "type": f"{self.prefix}.{verb}",
-            "source": f"/memory/{self.prefix}",
-            "time": iso_ms(now),
-            "datacontenttype": "application/json",
-            "data": {key: value for key, value in data.items() if value is not None},
-        }
-        with self._lock:
-            fold = self._caught_up()
-            repeat = 0
-            while (id := f"{verb}-{digest(verb, event['data'], now, repeat)}") in fold.ids:
-                repeat += 1
-            event |= {"id": id, "subject": subject if len(subject) <= 256 else id}
-            self.log.publish(event)
-        return id
-
-    # Reading
 
     def recall(
         self,
@@ -206,8 +104,8 @@ class Facts(System[FactsFold]):
         caller : str, optional
             Who asks. Without one only what everyone in the space may read is given.
         as_of : datetime, str or int, optional
-            Give what was believed at this moment (milliseconds since 1970, RFC 3339, a datetime): facts recorded after it,
-            or closed at or before it, are left out. Who may read them is today's matter.
+            Give what was believed at this moment (milliseconds since 1970, RFC 3339, a datetime): facts recorded after
+            it, or closed at or before it, are left out. Who may read them is today's matter.
         scope : str, optional
             A path or folder: only it is settled and searched.
         synthesize : bool
@@ -222,8 +120,8 @@ class Facts(System[FactsFold]):
         Returns
         -------
         RecalledFacts
-            ``.results`` (dicts with the specification's fields), ``.answer``, ``.left_out``, ``.notes`` (how many pending
-            commits were settled, and what could not be).
+            ``.results`` (dicts with the specification's fields), ``.answer``, ``.left_out``, ``.notes`` (how many
+            pending commits were settled, and what could not be).
 
         Raises
         ------
@@ -237,24 +135,24 @@ class Facts(System[FactsFold]):
         synthesize = flag("synthesize", synthesize)
         include_archived = flag("include_archived", include_archived)
         with self._lock:
-            fold, at, scope, when = self._opened(space, scope, caller, as_of, now)
+            opened = self._opened(space, scope, caller, as_of, now)
+            fold, at, scope, when = opened[:4]
             question = Question.of(words)
-            done = Settled()
-
-            def candidates() -> list[Row]:
-                found = facts_query.matches(at, question)
-                found = found.only(facts_query.inside(at, found.numbers, scope))
-                found = found.only(facts_query.readable(at, found.numbers, caller))
-                return [at.rows[number] for number in found.numbers.tolist()]
-
-            self._settler.query(fold, at, question.waiting, scope, caller, done, candidates)
+            done = self._settle_query(opened.today, opened.space_today, question, scope, caller)
+            if fold is not opened.today:
+                self._settle_query(fold, at, question, scope, caller)
             found = facts_query.matches(at, question)
             archived = include_archived and not when.past
             chosen = facts_query.select(fold, at, found, when, scope, caller, archived=archived)
             ranked = facts_query.rank(fold, at, chosen.matches, question, when, limit)
             results = [_result(fold, each, when) for each in ranked]
         answer = self._answer(words, results) if synthesize else None
-        request = {"space": space, "query": words, "caller": caller, "as_of": iso(when.time) if when.past else None}
+        request: dict[str, Any] = {
+            "space": space,
+            "query": words,
+            "caller": caller,
+            "as_of": iso(when.time) if when.past else None,
+        }
         request |= {"scope": scope, "synthesize": synthesize, "limit": limit, "include_archived": include_archived}
         left = {
             "past the limit": len(chosen.matches.numbers) - len(results),
@@ -268,7 +166,7 @@ class Facts(System[FactsFold]):
     ) -> RecalledFacts:
         """Give the map of files: each path with its newest version that the caller may read. Nothing is settled."""
         with self._lock:
-            _, at, scope, when = self._opened(space, scope, caller, as_of, now)
+            _, at, scope, when = self._opened(space, scope, caller, as_of, now)[:4]
             rows = facts_files.file_rows(at, when, scope, caller)
         request = {"space": space, "caller": caller, "as_of": iso(when.time) if when.past else None, "scope": scope}
         return RecalledFacts("facts: files", rows, request=request)
@@ -283,11 +181,14 @@ class Facts(System[FactsFold]):
         include_archived: bool = False,
         now: Any = None,
     ) -> FactGraph:
-        """Give the whole graph that the caller may see, in the order of paths and lines; everything in scope is settled."""
+        """Give the whole graph that the caller may see, in the order of paths and lines; all of it is settled."""
         include_archived = flag("include_archived", include_archived)
         with self._lock:
-            fold, at, scope, when = self._opened(space, scope, caller, as_of, now)
-            done = self._settle_all(fold, at, scope, caller)
+            opened = self._opened(space, scope, caller, as_of, now)
+            fold, at, scope, when = opened[:4]
+            done = self._settle_all(opened.today, opened.space_today, scope, caller)
+            if fold is not opened.today:
+                self._settle_all(fold, at, scope, caller)
             rows = facts_query.everything(fold, at, when, scope, caller)
             if not include_archived or when.past:
                 rows = [row for row in rows if not fold.archived(row.id, when.position)]
@@ -295,24 +196,30 @@ class Facts(System[FactsFold]):
         request = {"space": space, "caller": caller, "as_of": iso(when.time) if when.past else None, "scope": scope}
         return FactGraph("facts: graph", results, request=request, notes=_notes(done))
 
-    def timeline(self, space: str, *, caller: str | None = None, scope: str | None = None, now: Any = None) -> pd.DataFrame:
+    def timeline(
+        self, space: str, *, caller: str | None = None, scope: str | None = None, now: Any = None
+    ) -> pd.DataFrame:
         """Give every fact that was ever recorded and that the caller may read, in both times.
 
         Returns
         -------
         DataFrame
-            id, subject, predicate, object, path, version, line, valid_from, valid_to, recorded_from, recorded_to (UTC; NaT
-            where it has not ended), archived.
+            id, subject, predicate, object, path, version, line, valid_from, valid_to, recorded_from, recorded_to (UTC;
+            NaT where it has not ended), archived.
         """
         import pandas as pd
 
         with self._lock:
-            fold, at, scope, when = self._opened(space, scope, caller, None, now)
+            fold, at, scope, when = self._opened(space, scope, caller, None, now)[:4]
             self._settle_all(fold, at, scope, caller)
             facts = facts_files.all_times(fold, at, when, scope, caller)
         rows = [
             {key: fact[key] for key in ("id", "subject", "predicate", "object", "archived")}
-            | {"path": fact["citation"]["path"], "version": fact["citation"]["version"], "line": fact["citation"]["lineStart"]}
+            | {
+                "path": fact["citation"]["path"],
+                "version": fact["citation"]["version"],
+                "line": fact["citation"]["lineStart"],
+            }
             | {f"{short}_{end}": fact[f"{short}Time"][end] for short in ("valid", "recorded") for end in ("from", "to")}
             for fact in facts
         ]
@@ -322,7 +229,9 @@ class Facts(System[FactsFold]):
             frame[column] = pd.to_datetime(frame[column].astype("Int64"), unit="ms", utc=True)
         return frame
 
-    def passage(self, citation: Any, *, caller: str | None = None, space: str | None = None, context: int = 2) -> Passage:
+    def passage(
+        self, citation: Any, *, caller: str | None = None, space: str | None = None, context: int = 2
+    ) -> Passage:
         """Show the lines that a citation points at, through the readers of the version that it names.
 
         Parameters
@@ -351,10 +260,16 @@ class Facts(System[FactsFold]):
         with self._lock:
             at = self._caught_up().spaces.get(place)
             found = at.paths.get(path) if at is not None else None
-            entry = next((each for each in reversed(found.entries) if _is_cited(each, citation, caller)), None) if found else None
+            entry = (
+                next((each for each in reversed(found.entries) if _is_cited(each, citation, caller)), None)
+                if found
+                else None
+            )
         if entry is None:
             version = shown(citation.get("version"))
-            raise NotFound(f"There is no version {version} of {shown(path)} in {shown(place)} that {_who(caller)} may read.")
+            raise NotFound(
+                f"There is no version {version} of {shown(path)} in {shown(place)} that {who(caller)} may read."
+            )
         most = len(facts_files.lines_of(entry.commit.text))
         begin = whole("lineStart", citation.get("lineStart"), 1, most)
         end = whole("lineEnd", citation.get("lineEnd", begin), begin, most)
@@ -375,31 +290,31 @@ class Facts(System[FactsFold]):
 
     # What the calls share
 
-    def _opened(
-        self, space: str, scope: str | None, caller: str | None, as_of: Any, now: Any
-    ) -> tuple[FactsFold, Space, str | None, Moment]:
-        """Check where and when a call reads, and give the fold to read; call it under the lock."""
+    def _opened(self, space: str, scope: str | None, caller: str | None, as_of: Any, now: Any) -> _Opened:
+        """Check where and when a call reads, and give what it reads; call it under the lock."""
         space = name("space", space)
         caller = optional_name("caller", caller)
         if scope is not None:
-            scope = path_text("scope", scope.removesuffix("/") if isinstance(scope, str) else scope)
+            scope = path_text("scope", str(scope).removesuffix("/") if scope != "/" else scope)
         clock, then = present(now), optional_moment("as_of", as_of)
         if then is not None and then > clock:
             raise wrong("as_of", f"is {iso(then)}, which lies in the future; it is {iso(clock)} now.")
         fold = self._caught_up()
         at = fold.spaces.get(space)
         if at is None or not at.known_to(caller):
-            raise NotFound(f"There is no space {shown(space)} with anything that {_who(caller)} may read.")
+            raise NotFound(f"There is no space {shown(space)} with anything that {who(caller)} may read.")
         if scope is not None and not any(
             may_read(entry.readers, caller) for path in at.within(scope) for entry in path.entries
         ):
-            raise NotFound(f"There is no path at or under {shown(scope)} in {shown(space)} that {_who(caller)} may read.")
+            raise NotFound(
+                f"There is no path at or under {shown(scope)} in {shown(space)} that {who(caller)} may read."
+            )
         if then is None:
-            return fold, at, scope, Moment(fold.head, clock, False)
+            return _Opened(fold, at, scope, Moment(fold.head, clock, False), fold, at)
         if fold.in_order:
-            return fold, at, scope, Moment(fold.position_at(then), then, True)
+            return _Opened(fold, at, scope, Moment(fold.position_at(then), then, True), fold, at)
         past = self._past(fold, then)
-        return past, past.spaces.get(space) or Space(space), scope, Moment(past.head, then, True)
+        return _Opened(past, past.spaces.get(space) or Space(space), scope, Moment(past.head, then, True), fold, at)
 
     def _past(self, fold: FactsFold, then: int) -> FactsFold:
         """Fold the events up to a moment, where clocks went back and a moment is no position; readers are today's."""
@@ -418,27 +333,25 @@ class Facts(System[FactsFold]):
                 at.take_readers(today)
         return past
 
+    def _settle_query(
+        self, fold: FactsFold, at: Space, question: Question, scope: str | None, caller: str | None
+    ) -> Settled:
+        done = Settled()
+
+        def candidates() -> list[Row]:
+            found = facts_query.matches(at, question)
+            found = found.only(facts_query.inside(at, found.numbers, scope))
+            found = found.only(facts_query.readable(at, found.numbers, caller))
+            return [at.rows[number] for number in found.numbers.tolist()]
+
+        self._settler.query(fold, at, question.waiting, scope, caller, done, candidates)
+        return done
+
     def _settle_all(self, fold: FactsFold, at: Space, scope: str | None, caller: str | None) -> Settled:
         done = Settled()
         wide = at.single or bool(getattr(self._settler.extract, "single", None))
         self._settler.everything(fold, at, None if wide else scope, caller, done)
         return done
-
-    def _row(self, id: str) -> Row | None:
-        """Find a fact by its id, settling the path that its commit is of."""
-        fold = self._caught_up()
-        entry = fold.entry_of(id)
-        if entry is None:
-            return None
-        at = fold.spaces[entry.commit.space]
-        self._settler.path(fold, at, at.paths[entry.commit.path], None, Settled())
-        return at.by_id.get(id)
-
-    def _file(self, space: str, path: str, author: str) -> None:
-        at = self._caught_up().spaces.get(space)
-        found = at.paths.get(path) if at is not None else None
-        if found is None or not any(may_read(entry.readers, author) for entry in found.entries):
-            raise NotFound(f"There is no file {shown(path)} in {shown(space)} that {_who(author)} may read.")
 
     def _answer(self, words: str, results: list[dict[str, Any]]) -> str:
         try:
@@ -471,16 +384,7 @@ def _query(text: Any) -> str:
     return words
 
 
-def _reader_list(readers: Any, author: str) -> list[str] | None:
-    return None if readers is None else sorted({*names("readers", readers, READERS), author})
-
-
-def _who(caller: str | None) -> str:
-    return "everyone" if caller is None else shown(caller)
-
-
 def _is_cited(entry: Entry, citation: Mapping[str, Any], caller: str | None) -> bool:
     commit = citation.get("commit")
     same = entry.commit.id == commit if commit is not None else entry.commit.version == citation.get("version")
     return same and not entry.removed and may_read(entry.readers, caller)
-

@@ -26,7 +26,7 @@ _CELL: Final = re.compile(r"(?<!\\)\|")
 _LINK: Final = re.compile(r"\[\[([^\]|]+)(?:\|[^\]]*)?\]\]|\[([^\]]+)\]\([^)\s]*\)")
 _MARKS: Final = re.compile(r"(\*\*|__|\*|`)(\S(?:.*?\S)?)\1")
 _NAME: Final = re.compile(r"(?:@?[^\W\d_][\w.'’&-]*)(?: (?:@?[^\W\d_][\w.'’&-]*|\d+))*")
-_SMALL: Final = frozenset("a and de for of on the to van von".split())
+_SMALL: Final = frozenset(["a", "and", "de", "for", "of", "on", "the", "to", "van", "von"])
 _DAY: Final = r"\d{4}-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?)?"
 _WINDOW: Final = re.compile(
     rf"[ \t]*\((?:(?:since|from|as of)[ \t]+(?P<since>{_DAY})(?:[ \t]*(?:to|until|–|-)[ \t]*(?P<to>{_DAY}))?"
@@ -53,7 +53,8 @@ class Markdown:
     - A front matter key is a predicate of the file's subject: its ``subject``, ``title`` or ``name``, else its first
       heading of level 1, else its name. A list gives a fact an item. ``valid_from``, ``valid_to`` and ``confidence``
       hold for all facts of the file.
-    - ``(since 2026-05-01)``, ``(until …)``, ``(2026-01-01 to 2026-02-01)`` at the end of an object bound its valid time.
+    - ``(since 2026-05-01)``, ``(until …)``, ``(2026-01-01 to 2026-02-01)`` at the end of an object bound its valid
+      time.
     - An object that ends in ``?`` is half as sure.
     - The first column of a table holds the subjects, its heads are the predicates.
     - Fenced code is passed over.
@@ -126,10 +127,8 @@ def _front_matter(lines: list[str]) -> tuple[int, list[tuple[int, str, list[tupl
 
 def _scalars(text: str) -> Iterator[str]:
     text = text.strip()
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-        text = text[1:-1]
-    else:
-        text = re.sub(r"\s+#.*$", "", text)
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    text = text[1:-1] if quoted else re.sub(r"\s+#.*$", "", text)
     if text and text not in ("null", "~", "|", ">", "{}", "[]"):
         yield text
 
@@ -192,7 +191,7 @@ def _row(heads: list[str], cells: list[str], line: int) -> Iterator[Fact | None]
 
 
 def _made(subject: str, predicate: str, value: str, line: int) -> Fact | None:
-    """Make a fact of what stands in the text, without the marks around it; None when a part of it is empty or too long."""
+    """Make a fact of what stands in the text, without its marks; None when a part is empty or too long."""
     begin = end = None
     if window := _WINDOW.search(value):
         begin = _moment(window["since"] or window["begin"])

@@ -1,4 +1,4 @@
-"""The two views beside recall, through the same visibility and readers: the map of files and the graph; and passages."""
+"""The two views beside recall, the map of files and the graph, and passages: through the same readers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RecalledFacts(Recalled):
 
 
 class FactGraph(RecalledFacts):
-    """The graph as the caller may see it: ``edges`` are the facts, ``nodes`` their subjects and the entities they name."""
+    """The graph as the caller may see it: ``edges`` are the facts, ``nodes`` what they are about and name."""
 
     @property
     def edges(self) -> pd.DataFrame:
@@ -38,7 +38,11 @@ class FactGraph(RecalledFacts):
         names = ("id", "subject", "predicate", "object", "objectKind", "confidence", "pinned", "archived")
         rows = [
             {name: fact[name] for name in names}
-            | {"path": fact["citation"]["path"], "version": fact["citation"]["version"], "line": fact["citation"]["lineStart"]}
+            | {
+                "path": fact["citation"]["path"],
+                "version": fact["citation"]["version"],
+                "line": fact["citation"]["lineStart"],
+            }
             for fact in self.results
         ]
         return pd.DataFrame(rows, columns=pd.Index([*names, "path", "version", "line"]))
@@ -110,6 +114,12 @@ class Passage:
         return f"<p><b>{escape(self._head())}</b></p><pre style='white-space:pre-wrap'>{rows}</pre>"
 
 
+def place_of(fact: Mapping[str, Any]) -> dict[str, Any]:
+    """Give where a fact stands: path, version, line."""
+    cites = fact["citation"]
+    return {"path": cites["path"], "version": cites["version"], "line": cites["lineStart"]}
+
+
 def lines_of(text: str) -> list[str]:
     """Split a text into lines as the extractor counts them."""
     return text.replace("\r\n", "\n").split("\n")
@@ -148,11 +158,12 @@ def file_rows(space: Space, moment: Moment, scope: str | None, caller: str | Non
             continue
         commit = entry.commit
         count = f"{versions} version{'' if versions == 1 else 's'}"
+        author, day = commit.author or "nobody named", str(iso(commit.time))[:10]
         rows.append(
             {
                 "id": commit.id,
                 "text": commit.path,
-                "why": f"version {commit.version} by {commit.author or 'nobody named'}, {str(iso(commit.time))[:10]}; {count}",
+                "why": f"version {commit.version} by {author}, {day}; {count}",
                 "path": commit.path,
                 "version": commit.version,
                 "versions": versions,
@@ -175,7 +186,9 @@ def fact_rows(fold: FactsFold, rows: Sequence[Row], moment: Moment) -> list[dict
     return results
 
 
-def all_times(fold: FactsFold, space: Space, moment: Moment, scope: str | None, caller: str | None) -> list[dict[str, Any]]:
+def all_times(
+    fold: FactsFold, space: Space, moment: Moment, scope: str | None, caller: str | None
+) -> list[dict[str, Any]]:
     """Give every fact that was ever recorded and that the caller may read: believed now or not."""
     import numpy as np
 

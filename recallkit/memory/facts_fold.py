@@ -30,7 +30,7 @@ class Tuning:
     def accesses(self, upto: int, now: int) -> float:
         """Add up the accesses, each half as much after a half-life."""
         ages = (max(now - time, 0) for at, time, verb in self.events if verb == "accessed" and at <= upto)
-        return sum(0.5 ** (age / _HALF_LIFE_MS) for age in ages)
+        return sum(float(0.5 ** (age / _HALF_LIFE_MS)) for age in ages)
 
 
 class FactsFold:
@@ -138,7 +138,7 @@ class FactsFold:
     # Moments
 
     def position_at(self, time: int) -> int:
-        """Give the position of the last event at or before a moment, -1 for none; for a log whose clocks are in order."""
+        """Give the position of the last event at or before a moment, -1 for none; for clocks in order."""
         place = bisect_right(self._times, time)
         return self._positions[place - 1] if place else -1
 

@@ -2,11 +2,13 @@
 
 The rules, for a commit of a path by readers R (the whole of it can be read off the commits; no clock decides anything):
 
-- A statement that a fact of the path makes already, for R at least, changes nothing: the fact goes on, with its citation.
-- A fact of the path that the commit does not state is closed, when all of the fact's readers are among R. So a commit of
-  fewer readers never retires a fact of more.
+- A statement that a fact of the path makes already, for R at least, changes nothing: the fact goes on, with its
+  citation.
+- A fact of the path that the commit does not state is closed, when all of the fact's readers are among R. So a commit
+  of fewer readers never retires a fact of more.
 - Where the commit states a new value of the same subject and predicate, the fact has *changed*: it is written again,
-  recorded from here, with the valid time that it had. Otherwise, and in a commit that says it is a correction, it only closes.
+  recorded from here, with the valid time that it had. Otherwise, and in a commit that says it is a correction, it only
+  closes.
 - A fact marked ``single`` retires, by the same rule, an older value that another path of the space stated.
 """
 
@@ -152,7 +154,7 @@ class Space:
         return True
 
     def take_readers(self, today: Mapping[str, Readers]) -> None:
-        """Take over who may read each commit today, by its mark; for a space that was folded up to a moment of the past."""
+        """Take over who may read each commit today, by its mark; for a space folded up to the past."""
         self._commits.clear()
         for path in self.paths.values():
             for entry in path.entries:
@@ -250,7 +252,7 @@ class Space:
         return row
 
     def _settle_values(self, about: tuple[str, str]) -> None:
-        """Close, among the values of one subject and predicate, those that a later ``single`` one of another path retires."""
+        """Close, among the values of a subject and predicate, those that a later ``single`` one retires."""
         rows = self._about.get(about, [])
         if not any(row.fact.single for row in rows):
             return
@@ -303,7 +305,7 @@ class Space:
 
 
 def _changed(row: Row, before: list[Row], made: list[Row]) -> int | None:
-    """Give the moment from which another value holds; None when the commit states none that is new to the fact's readers."""
+    """Give the moment from which another value holds; None when none is new to the fact's readers."""
     known = {each.fact.object for each in before if each.fact.about == row.fact.about and covers(each.stamp, row.stamp)}
     begins = [new.valid_from for new in made if new.fact.about == row.fact.about and new.fact.object not in known]
     return min(begins, default=None)

@@ -155,7 +155,7 @@ def _fact(given: Any, lines: int) -> Fact:
     if given.object_kind not in KINDS:
         raise wrong("objectKind", f"is {shown(given.object_kind)}; it may be 'entity' or 'literal'.")
     sure = given.confidence
-    if isinstance(sure, bool) or not isinstance(sure, int | float) or not math.isfinite(sure) or not 0 <= sure <= 1:
+    if type(sure) not in (int, float) or not math.isfinite(sure) or not 0 <= sure <= 1:
         raise wrong("confidence", f"is {shown(sure)}; it may be 0 to 1.")
     for name in ("line_start", "line_end"):
         if type(getattr(given, name)) is not int:

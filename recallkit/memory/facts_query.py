@@ -1,7 +1,7 @@
 """The query over the graph, in an order that never changes: temporal selection, readers, ranking, limit.
 
-Ranking receives only what the caller may read. Its statistics are counted over the facts that match the query and that the
-caller may read, so that neither facts of others nor commits that are still pending move a result.
+Ranking receives only what the caller may read. Its statistics are counted over the facts that match the query and that
+the caller may read, so that neither facts of others nor commits that are still pending move a result.
 """
 
 from __future__ import annotations
@@ -73,7 +73,11 @@ class Matches:
     def only(self, kept: Array) -> Matches:
         """Give the matches among some rows only; `kept` has a boolean for each of `numbers`."""
         numbers = self.numbers[kept]
-        return Matches([_among(each, numbers) for each in self.by_word], [_among(each, numbers) for each in self.by_literal], numbers)
+        return Matches(
+            [_among(each, numbers) for each in self.by_word],
+            [_among(each, numbers) for each in self.by_literal],
+            numbers,
+        )
 
 
 def _among(rows: Array, numbers: Array) -> Array:
@@ -127,7 +131,14 @@ class Selected:
 
 
 def select(
-    fold: FactsFold, space: Space, found: Matches, moment: Moment, scope: str | None, caller: str | None, *, archived: bool
+    fold: FactsFold,
+    space: Space,
+    found: Matches,
+    moment: Moment,
+    scope: str | None,
+    caller: str | None,
+    *,
+    archived: bool,
 ) -> Selected:
     """Select in time and by readers, and leave out what is forgotten."""
     found = found.only(inside(space, found.numbers, scope))
@@ -162,9 +173,9 @@ class Ranked:
 def rank(fold: FactsFold, space: Space, found: Matches, question: Question, moment: Moment, limit: int) -> list[Ranked]:
     """Rank what the caller may read: exact names, relevance, salience, recency, id; the first so many.
 
-    Relevance is the sum of the weights of the words that a fact has, a word's weight being BM25's measure of how rare it is
-    among the matching facts. How often and in how long a fact a word stands does not count: facts are short, and only so
-    can two be equally relevant.
+    Relevance is the sum of the weights of the words that a fact has, a word's weight being BM25's measure of how rare
+    it is among the matching facts. How often and in how long a fact a word stands does not count: facts are short, and
+    only so can two be equally relevant.
     """
     numbers = found.numbers
     total = len(numbers)

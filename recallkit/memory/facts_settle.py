@@ -1,29 +1,27 @@
 """Settling: extracting what pending commits state, for a query only those that can matter to its answer.
 
-More rather than less is settled, path by path, so that a path's commits are folded in order: those whose text or path has
-a word of the query, those of a path that has a fact among the candidates, and those that name a candidate's subject (a
-fact that is the only value of its subject may come from another file); again until nothing more is found.
+More rather than less is settled, path by path, so that a path's commits are folded in order: those whose text or path
+has a word of the query, those of a path that has a fact among the candidates, and those that name a candidate's
+subject (a fact that is the only value of its subject may come from another file); again until nothing more is found.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 
+from recallkit.memory.facts_fold import FactsFold, words_of
 from recallkit.memory.facts_graph import Path, Row, Space
 from recallkit.memory.facts_model import Entry, Extractor, Fact, may_read, taken
-from recallkit.memory.facts_fold import FactsFold, words_of
 
 Kept = MutableMapping[str, tuple[Fact, ...]]
 
 
 @dataclass(slots=True)
 class Settled:
-    """What a settle did: how many commits the caller may read were settled, what failed, and how long extraction took."""
+    """What a settle did: how many commits that the caller may read were settled, and what failed."""
 
     commits: int = 0
-    seconds: float = 0.0
     failures: list[str] = field(default_factory=list)
     tried: set[int] = field(default_factory=set)
 
@@ -53,13 +51,11 @@ class Settler:
     def _entry(self, space: Space, entry: Entry, caller: str | None, done: Settled) -> None:
         facts = self.kept.get(entry.digest)
         if facts is None:
-            begun = time.perf_counter()
             try:
                 facts = taken(self.extract(entry.commit), entry.commit.text)
             except Exception as error:  # an extractor is anyone's: whatever it raises is told, and the rest goes on
                 words = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
                 entry.failed = words
-            done.seconds += time.perf_counter() - begun
         readable = may_read(entry.readers, caller)
         if facts is None:
             if readable:
@@ -133,7 +129,7 @@ class Settler:
         if not words:
             return False
         moved = False
-        for entry in list(min((space.waiting(word) for word in words), key=len)):
+        for entry in min((list(space.waiting(word)) for word in words), key=len):
             if words <= entry.words and _readable(entry, caller) and in_scope(entry.commit.path, scope):
                 moved |= self.path(fold, space, space.paths[entry.commit.path], caller, done)
         return moved
