@@ -276,6 +276,64 @@ def test_the_last_event_is_told_by_nanoseconds_and_by_what_was_recorded_later(fu
     assert ending(("Failed", "2026-01-01T02:00:00+02:00"), ("Started", "2026-01-01T00:00:01Z")) == "Started"
 
 
+def test_the_largest_view_of_endings_fits(functions: Path) -> None:
+    fill = "\x01"
+    events = [
+        {
+            "id": str(number),
+            "source": "s",
+            "subject": f"{number:03d}{fill * 200}",
+            "type": "io.temporal.WorkflowExecutionContinuedAsNew",
+            "time": f"2026-01-01T00:00:00.{number:09d}Z",
+        }
+        for number in range(500)
+    ]
+    folding = load(functions, "temporal-endings").fold(events)
+    assert folding.state == "live"
+    assert len(folding.view) == 380
+    assert next(iter(folding.view)).startswith("120")
+    assert folding.trace.view_bytes.max() <= 511_101
+
+
+def test_the_largest_view_of_metered_billing_fits(functions: Path) -> None:
+    fill = "\x01" * 200
+
+    def event(partition: int, number: int, kind: str, **more: Any) -> dict[str, Any]:
+        return {
+            "id": str(number),
+            "source": "urn:m",
+            "subject": f"{partition}{fill}",
+            "sequence": fill,
+            "time": "2026-01-31T12:00:00.000000000Z",
+            "type": f"com.microsoft.metering.{kind}",
+            **more,
+        }
+
+    names = {f"{number}{fill}": {"dimension": fill, "included": 0.1234567890123} for number in range(20)}
+    plan = {"planId": fill, "billingDimensions": names}
+    bought = {
+        "resourceId": fill,
+        "subscriptionStart": "2026-01-31T12:00:00.000000000Z",
+        "renewalInterval": fill,
+        "plan": plan,
+    }
+    broken = base64.b64encode(b"\x01" * 3_000).decode()
+    told = [
+        each
+        for partition in range(12)
+        for each in (
+            event(partition, 0, "SubscriptionPurchased", data={"subscription": bought}),
+            *(event(partition, number, "Unprocessable", data_base64=broken) for number in range(1, 12)),
+        )
+    ]
+    folding = load(functions, "metered-billing").fold(told)
+    assert (folding.state, len(folding.view)) == ("live", 8)
+    (meter,) = folding.view[f"11{fill[:78]}"]["meters"]
+    # what is left to be reported could be added to each
+    assert folding.trace.view_bytes.max() + 8 * 40 * 700 < 524_288
+    assert len(meter["dimensions"]) == 6
+
+
 # -- the rest is read or refused with a reason -----------------------------------------------------
 
 
