@@ -98,7 +98,9 @@ LISTS = """export function fold(view: View, event: Event): View {
 def test_a_view_is_the_same_however_its_history_falls_into_pages_and_openings(
     data: list[Any], page: int, cuts: list[int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    source = recall_text(LISTS, initial=[], schema={"type": "array"}, filters=[{"type": "t"}, {"type": "run_succeeded"}])
+    source = recall_text(
+        LISTS, initial=[], schema={"type": "array"}, filters=[{"type": "t"}, {"type": "run_succeeded"}]
+    )
     url = f"sqlite:///{tmp_path_factory.mktemp('pages') / 'playbook.db'}"
     places = sorted({0, *(min(cut, len(data)) for cut in cuts), len(data)})
     whole = events(*data)

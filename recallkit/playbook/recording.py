@@ -65,7 +65,7 @@ def identity(source: str, id: str) -> bytes:
 
 def clean(text: str) -> str:
     """Return a text for a column that is looked up and shown, without what a TEXT of PostgreSQL refuses."""
-    return text.replace("\0", "\ufffd")
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 def head(db: Db) -> int:
@@ -123,7 +123,7 @@ def list_records(db: Db, *, type: str | None, newest_first: bool, limit: Any, cu
     values: list[Any] = []
     if type is not None:
         where.append("type = ?")
-        values.append(type)
+        values.append(clean(type))
     if after is not None:
         where.append("position < ?" if newest_first else "position > ?")
         values.append(after)
@@ -136,7 +136,7 @@ def list_records(db: Db, *, type: str | None, newest_first: bool, limit: Any, cu
 
 def find_record(db: Db, id: str) -> Record | None:
     """Find a record by its id, or by the id of the event that it holds (the first recorded of those)."""
-    row = db.one(f"SELECT {_TOLD} FROM records WHERE id = ?", id)
+    row = db.one(f"SELECT {_TOLD} FROM records WHERE id = ?", clean(id))
     row = row or db.one(f"SELECT {_TOLD} FROM records WHERE event_id = ? ORDER BY position LIMIT 1", clean(id))
     return None if row is None else told(row)
 

@@ -96,10 +96,13 @@ class Store(ABC):
 
     # -- connections ---------------------------------------------------------------------------------------------
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Conflict("The playbook is closed; open it again with rk.Playbook(url).", "closed")
+
     def _take(self) -> Any:
         with self._lock:
-            if self._closed:
-                raise Conflict("The playbook is closed; open it again with rk.Playbook(url).", "closed")
+            self._check_open()
             if self._idle:
                 return self._idle.pop()
         try:
@@ -281,6 +284,7 @@ class SqliteStore(Store):
         return Unavailable(f"The playbook's database failed: {error}.", "store")
 
     def try_follow(self) -> Any:
+        self._check_open()
         # SQLite's own lock on a second, empty file: the system lets go of it when the process ends, on every platform
         connection = sqlite3.connect(f"{self.path}-follow", timeout=0, isolation_level=None, check_same_thread=False)
         try:
