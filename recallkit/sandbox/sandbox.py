@@ -40,6 +40,11 @@ def _parts() -> tuple[bytes, ...]:
     return files["dates"], files["harden"], files["fitness"], schema_source().encode(), files["page"]
 
 
+def _bytes(text: bytes | str) -> bytes:
+    # half a character goes in as the engine itself keeps it
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a call of the page loop gave.
@@ -184,7 +189,7 @@ class Sandbox:
 
     def ask(self, name: str, *texts: bytes | str, rows: int = 0, seconds: float | None = None) -> Reply:
         """Call one of the page loop's functions (page.js) with texts and wait for its reply."""
-        self.send(name, *(t.encode() if isinstance(t, str) else t for t in texts), rows=rows, seconds=seconds)
+        self.send(name, *(_bytes(t) for t in texts), rows=rows, seconds=seconds)
         try:
             return self.receive()
         except BaseException:

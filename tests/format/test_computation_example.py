@@ -194,3 +194,14 @@ def test_whatever_the_rows_the_example_computes_what_python_computes(pace: rk.Co
             assert each["pace_permille"] == (projected * 1000 // budget if budget else None)
         names = [each["campaign"] for each in output["campaigns"]]
         assert names == sorted({row["campaign"] for row in drawn})
+
+
+def test_the_documents_of_the_workflows_that_are_computation_functions(shared: Path) -> None:
+    """In a workflow (recall): "The computation function tally-verdicts" counts approvals and rejections."""
+    text = (shared / "spec" / "recall-function-format.txt").read_text("utf-8")
+    start = text.index("---\ndescription: Counts the approvals and rejections")
+    tally = rk.load(text[start : text.index("\nThe workflow decide-on-campaign")].rstrip() + "\n")
+    assert isinstance(tally, rk.ComputationFunction)
+    verdicts = ["approve", "reject: no budget", "rejected", "none", "approve"]
+    run = tally.run({"reviews": [{"verdict": each} for each in verdicts], "advice": {"approve": True}})
+    assert run.output == {"approvals": 2, "rejections": 2, "approve": True}

@@ -78,6 +78,13 @@ def test_an_input_left_out_is_an_empty_record_and_any_json_goes_in() -> None:
         assert function.run(value).output == [value]
 
 
+def test_half_a_character_goes_in_and_comes_out() -> None:
+    """Fields: "any JSON value it allows": texts are UTF-16, half a pair alone too (found by fuzzing)."""
+    run = program("return [input, String((input as any).a).charCodeAt(1)];").run({"a": "x\ud800", "\udc00": 1})
+    assert run.output == [{"a": "x\ud800", "\udc00": 1}, 0xD800]
+    assert run.output_text == '[{"a":"x\\ud800","\\udc00":1},55296]'
+
+
 # Numbers
 
 
