@@ -182,6 +182,12 @@ def test_a_filter_as_a_sentence(found: Filter, sentence: str) -> None:
     assert found.sentence() == sentence
 
 
+def test_an_expression_is_said_as_it_is_written_however_long() -> None:
+    expression = f" $data.revenue > {'1 + ' * 200}1 "
+    assert f"`${{{expression}}}`" in Filter({"type": "a"}, ABSENT, expression).sentence()
+    assert f'`{{"a":"{"x" * 500}"}}`' in Filter({"type": "a"}, {"a": "x" * 500}).sentence()
+
+
 # Schemas
 
 
@@ -193,6 +199,10 @@ def test_a_filter_as_a_sentence(found: Filter, sentence: str) -> None:
         (False, "nothing: no value is allowed"),
         ({"type": "string", "maxLength": 1}, "a text of at most 1 character"),
         ({"type": "string", "format": "date"}, "a text in the form `date`"),
+        ({"type": "integer", "format": "int32"}, "a whole number in the form `int32`"),
+        ({"type": ["string", "null"], "format": "date"}, "a text in the form `date` or null"),
+        ({"format": "date"}, "any JSON value; if a text, in the form `date`"),
+        ({"minimum": 3, "maxLength": 9}, "any JSON value; if a number, from 3; if a text, of at most 9 characters"),
         ({"type": "string", "pattern": "^`a`$"}, "a text that matches ``^`a`$``"),
         ({"type": "number", "exclusiveMinimum": 0, "maximum": 1.5}, "a number of at most 1.5 above 0"),
         ({"type": "integer", "multipleOf": 5}, "a whole number in steps of 5"),

@@ -42,10 +42,10 @@ def plain(text: str) -> str:
     return re.sub(r"^(\d+)([.)])", r"\1\\\2", line)
 
 
-def code(text: str) -> str:
-    """A text as a span of Markdown code, on one line, cut when it is long."""
+def code(text: str, *, whole: bool = False) -> str:
+    """A text as a span of Markdown code, on one line, cut when it is long unless the whole is wanted."""
     line = " ".join(text.split()) if any(each in text for each in "\r\n") else text
-    if len(line) > _CODE_AT_MOST:
+    if len(line) > _CODE_AT_MOST and not whole:
         line = f"{line[:_CODE_AT_MOST]}…"
     fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") or not line.strip() else ""
@@ -78,14 +78,16 @@ def filter_sentence(found: Filter) -> str:
         beginning = _definition_words(type_, attributes)
     else:
         beginning = f"each time an event of the type {code(type_)} is recorded"
-    parts = [f"{name} {code(value) if isinstance(value, str) else value}" for name, value in attributes.items()]
+    parts = [
+        f"{name} {code(value, whole=True) if isinstance(value, str) else value}" for name, value in attributes.items()
+    ]
     sentence = f"{beginning}, with {listed(parts)}" if parts else beginning
     if found.expression is not None:
-        return f"{sentence}, when {code('${' + found.expression + '}')} holds for its data"
+        return f"{sentence}, when {code('${' + found.expression + '}', whole=True)} holds for its data"
     if found.data is None:
         return f"{sentence}, without data"
     if found.data is not ABSENT:
-        return f"{sentence}, with data equal to {code(json_text(found.data))}"
+        return f"{sentence}, with data equal to {code(json_text(found.data), whole=True)}"
     return sentence
 
 
@@ -219,7 +221,9 @@ class SchemaWords:
             return self._list_words(schema, nested)
         if kind == "object":
             return self._record_words(schema, nested)
-        return {"boolean": "true or false", "null": "null"}.get(kind, "any JSON value")
+        if kind in ("boolean", "null"):
+            return "true or false" if kind == "boolean" else "null"
+        return _any_words(schema)
 
     def _list_words(self, schema: dict[str, Any], nested: bool) -> str:
         words = "a list" + _bounds(schema, "minItems", "maxItems", " of {}", "item")
@@ -275,6 +279,17 @@ def _bounds(schema: dict[str, Any], least: str, most: str, form: str, unit: str)
     return form.format(f"{low:,} to {high:,} {units}")
 
 
+def _any_words(schema: dict[str, Any]) -> str:
+    """A schema without a type: its bounds hold for the values of their kind."""
+    number, text = _number_words("", schema).strip(), _text_words(schema).removeprefix("a text").strip()
+    parts = ["any JSON value"]
+    if number:
+        parts.append(f"if a number, {number}")
+    if text:
+        parts.append(f"if a text, {text}")
+    return "; ".join(parts)
+
+
 def _text_words(schema: dict[str, Any]) -> str:
     words = "a text" + _bounds(schema, "minLength", "maxLength", " of {}", "character")
     if isinstance(schema.get("format"), str):
@@ -298,6 +313,8 @@ def _number_words(words: str, schema: dict[str, Any]) -> str:
         parts.append(f"below {_number(schema['exclusiveMaximum'])}")
     if "multipleOf" in schema:
         parts.append(f"in steps of {_number(schema['multipleOf'])}")
+    if isinstance(schema.get("format"), str) and words:
+        parts.append(f"in the form {code(schema['format'])}")
     return " ".join([words, *parts])
 
 
