@@ -73,20 +73,11 @@ class Matches:
     def only(self, kept: Array) -> Matches:
         """Give the matches among some rows only; `kept` has a boolean for each of `numbers`."""
         numbers = self.numbers[kept]
-        return Matches(
-            [_among(each, numbers) for each in self.by_word],
-            [_among(each, numbers) for each in self.by_literal],
-            numbers,
-        )
-
-
-def _among(rows: Array, numbers: Array) -> Array:
-    """Give those of some rows that are among sorted numbers; both are sorted."""
-    if not len(numbers) or not len(rows):
-        return rows[:0]
-    at = np.minimum(np.searchsorted(numbers, rows), len(numbers) - 1)
-    found: Array = rows[numbers[at] == rows]
-    return found
+        size = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
+        chosen = np.zeros(size, dtype=bool)
+        chosen[numbers] = True
+        by_word = [rows[chosen[rows]] for rows in self.by_word]
+        return Matches(by_word, [rows[chosen[rows]] for rows in self.by_literal], numbers)
 
 
 def matches(space: Space, question: Question) -> Matches:
@@ -94,9 +85,10 @@ def matches(space: Space, question: Question) -> Matches:
     find = space.words.having_parts if question.small else space.words.having
     by_word = [np.asarray(each, dtype=np.int64) for each in find(question.words)]
     by_literal = [np.asarray(space.words.phrase(each), dtype=np.int64) for each in question.literal]
-    every = [*by_word, *by_literal]
-    numbers = np.unique(np.concatenate(every)) if every else np.empty(0, np.int64)
-    return Matches(by_word, by_literal, numbers)
+    found = np.zeros(len(space.rows), dtype=bool)
+    for rows in (*by_word, *by_literal):
+        found[rows] = True
+    return Matches(by_word, by_literal, np.flatnonzero(found))
 
 
 def believed(space: Space, numbers: Array, moment: Moment) -> Array:
@@ -181,13 +173,14 @@ def rank(fold: FactsFold, space: Space, found: Matches, question: Question, mome
     total = len(numbers)
     if not total:
         return []
-    relevance = np.zeros(total)
+    size = int(numbers[-1]) + 1
+    weights = np.zeros(size)
     for rows in found.by_word:
-        relevance[np.searchsorted(numbers, rows)] += np.log(1 + (total - len(rows) + 0.5) / (len(rows) + 0.5))
-    exact = np.zeros(total, dtype=np.int64)
+        weights[rows] += np.log(1 + (total - len(rows) + 0.5) / (len(rows) + 0.5))
+    names = np.zeros(size, dtype=np.int64)
     for rows in found.by_literal:
-        exact[np.searchsorted(numbers, rows)] += 1
-    relevance = np.round(relevance, SCORE_DIGITS)
+        names[rows] += 1
+    relevance, exact = np.round(weights[numbers], SCORE_DIGITS), names[numbers]
     if total > limit:
         # Only those that may be among the first so many are put in order.
         coarse = exact * 1e6 + relevance
