@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recallkit.bounds import PAGE_RECORDS
 from recallkit.definitions import loading
 from recallkit.errors import InvalidInput, Problem
+from recallkit.views.lag import PAGE_MS, Replay
 from recallkit.views.runs import NOT_GIVEN, Run
 
 if TYPE_CHECKING:
@@ -140,6 +141,31 @@ class RecallFunction(_Function):
         if trace:
             _ = folding.trace
         return folding
+
+    def follow(self, history: Any, *, speed: float = 1.0, woken: bool = True, page_ms: float = PAGE_MS) -> Replay:
+        """Say how far the view would have been behind: the history's arrivals, replayed with the folds' own times.
+
+        Parameters
+        ----------
+        history : Folding, History or anything that ``read_history`` reads
+            A folding of this function saves folding it again, as for another speed.
+        speed : float
+            How many times faster than recorded the events arrive: 10 is ten times the traffic.
+        woken : bool
+            Whether the events are recorded by the process that follows; else each waits for the next second's pass.
+        page_ms : float
+            What reading a page and writing its view take, in milliseconds.
+
+        Returns
+        -------
+        Replay
+            ``.frame``, ``.chart()``, ``.keeps_up``, ``.lag_ms`` (the most), ``.busy``.
+        """
+        from recallkit.folding import Folding
+        from recallkit.views.lag import replay_folding
+
+        folding = history if isinstance(history, Folding) else self.fold(history, trace=False)
+        return replay_folding(folding, speed=speed, woken=woken, page_ms=page_ms)
 
     def run(
         self,

@@ -82,8 +82,8 @@ def work(url: str, log: int) -> None:
             time.sleep(0.004)  # so that the checks after the kills take minutes, not hours
 
 
-def kill(url: str, times: int, seconds: float, seed: int = 7) -> dict[str, Any]:
-    """Kill the worker `times` times at random moments, then check what is left."""
+def kill(url: str, times: int, seconds: float, seed: int = 7, spread: float = 1.5) -> dict[str, Any]:
+    """Kill the worker `times` times, each at a random moment of its first `spread` seconds, then check what is left."""
     chance = random.Random(seed)
     end = time.monotonic() + seconds
     acknowledged = -1
@@ -104,7 +104,7 @@ def kill(url: str, times: int, seconds: float, seed: int = 7) -> dict[str, Any]:
             told = log.readline()
             if told != b"ready\n":
                 raise AssertionError("the worker did not begin")
-            timer = threading.Timer(chance.random() * 1.5, os.kill, (child, signal.SIGKILL))
+            timer = threading.Timer(chance.random() * spread, os.kill, (child, signal.SIGKILL))
             timer.start()
             lines = log.read().split(b"\n")[:-1]
             timer.join()
@@ -185,6 +185,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=900.0)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--spread", type=float, default=1.5, help="the longest that a worker lives, in seconds")
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="recallkit-harness-")
     os.environ["RACE_LOG"] = f"{folder}/race"
@@ -192,7 +193,7 @@ def main() -> None:
     prepare(url)
     began = time.monotonic()
     if options.what == "kill":
-        told = kill(url, options.times, options.seconds, options.seed)
+        told = kill(url, options.times, options.seconds, options.seed, options.spread)
     else:
         told = race(url, options.seconds)
     print(json.dumps({"url": url.split("@")[-1], **told, "seconds": round(time.monotonic() - began, 1)}))

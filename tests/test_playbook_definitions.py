@@ -27,10 +27,14 @@ def test_a_definition_is_told_with_its_standing_and_overview(playbook: rk.Playbo
     assert (told.media_type, told.created_by, told.source) == ("text/markdown", "ana", FOLD)
     assert told.description == "a test"
     assert told.standing["state"] == "rebuilding"
-    assert told.overview.startswith("a test") and "Used by" not in told.overview
-    assert "input_schema" not in told and "retired_at" not in told and told.retired_at is None
+    assert told.overview.startswith("a test")
+    assert "Used by" not in told.overview
+    assert "input_schema" not in told
+    assert "retired_at" not in told
+    assert told.retired_at is None
     echo = playbook.create_definition(type="computation", name="keeps", source=ECHO)
-    assert "standing" not in echo and echo.overview
+    assert "standing" not in echo
+    assert echo.overview
 
 
 def test_versions_count_from_1_and_the_same_text_records_nothing(playbook: rk.Playbook) -> None:
@@ -347,11 +351,14 @@ def test_a_full_disk_records_nothing_by_halves(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(SqliteStore, "_connect", small)
     with rk.Playbook(tmp_path / "small.db") as playbook:
         playbook.create_definition(type="recall", name="keeps", source=FOLD)
-        with pytest.raises(rk.Unavailable, match="disk is full") as full:
+
+        def fill() -> None:
             for number in range(100):
-                playbook.publish_events(
-                    {"source": "/s", "type": "t", "id": f"{number}-{n}", "data": "x" * 5000} for n in range(3)
-                )
+                several = [{"source": "/s", "type": "t", "id": f"{number}-{n}", "data": "x" * 5000} for n in range(3)]
+                playbook.publish_events(several)
+
+        with pytest.raises(rk.Unavailable, match="disk is full") as full:
+            fill()
         assert full.value.kind == "full"
         recorded = playbook.history().where(type="t").attribute("id").tolist()
         assert len(recorded) % 3 == 0

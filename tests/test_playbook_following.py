@@ -184,8 +184,10 @@ def test_a_stalled_view_blocks_no_other_and_its_repair_is_built_from_the_start(p
     assert run.detail.startswith(
         "The view stopped at an event of the type t of 2026-01-01T00:02:00.000Z: the fold raised an error on line 9."
     )
-    assert "not a number" not in run.detail and "e2" not in run.detail
-    assert run.rejection is not None and run.rejection["status"] == 409
+    assert "not a number" not in run.detail
+    assert "e2" not in run.detail
+    assert run.rejection is not None
+    assert run.rejection["status"] == 409
     # its other events wait
     playbook.publish_event({"source": "/s", "type": "t", "data": 5})
     assert playbook.follow().folds == 1

@@ -126,8 +126,10 @@ def test_an_event_may_be_like_this_and_is_stored_as_it_is(given: dict[str, Any])
 def test_what_is_absent_is_filled_in(playbook: rk.Playbook) -> None:
     stored = playbook.publish_event({"source": "/shop", "type": "order_placed"})
     assert stored["specversion"] == "1.0"
-    assert stored["id"][14] == "7" and len(stored["id"]) == 36
-    assert len(stored["time"]) == 24 and stored["time"].endswith("Z")
+    assert stored["id"][14] == "7"
+    assert len(stored["id"]) == 36
+    assert len(stored["time"]) == 24
+    assert stored["time"].endswith("Z")
     assert playbook.history().event(0) == stored
     assert playbook.get_event(stored["id"]).data == stored
 

@@ -422,6 +422,12 @@ class Playbook:
         frame["fold_ms"] = frame["fold_ms"].astype("float64") / 1_000
         return frame
 
+    def lag_chart(self) -> Any:
+        """Draw how far each view was behind over time."""
+        from recallkit.notebook.lag_chart import lag_chart
+
+        return lag_chart(self.lag(), "Lag of the playbook's views")
+
     def passed_over(self) -> list[str]:
         """Return what folds passed over, each told once."""
         with self._store.read() as db:
