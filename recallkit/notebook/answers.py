@@ -34,7 +34,7 @@ class Answers:
         self._folding = folding
         self._fold = folding._fold
         self._trails: dict[str, Trail] = {}
-        self._kept: tuple[int, Tree] | None = None
+        self._kept: dict[int, Tree] = {}
         self._walk: _Walk | None = None
 
     @property
@@ -60,8 +60,10 @@ class Answers:
         """Tell what stands at a place: the open branches of the view and of the event, the changes, the costs."""
         number = max(0, min(int(request["n"]), self.last))
         stalled = number > self._fold.folded
+        # The view before comes first: views are folded forwards, so that the other one is then a single fold away.
+        earlier = self._tree(number - 1) if number and not stalled else None
         view = self._tree(min(number, self._fold.folded))
-        before = self._tree(number - 1) if number and not stalled else view
+        before = view if earlier is None else earlier
         marks = Marks([] if before is view else patch_of(before, view), before, view)
         event = self._event(number)
         told: Reply = {"n": number, "stalled": stalled, **self._costs(number)}
@@ -104,11 +106,11 @@ class Answers:
         }
 
     def _tree(self, number: int) -> Tree:
-        """Return the view after `number` folds; the one asked for before this one is remembered with its levels."""
-        if self._kept is not None and self._kept[0] == number:
-            return self._kept[1]
-        tree = Tree(self._folding.timeline.text(number))
-        self._kept = (number, tree)
+        """Return the view after `number` folds; the last two are remembered with the levels they were opened to."""
+        tree = self._kept.pop(number, None) or Tree(self._folding.timeline.text(number))
+        self._kept[number] = tree
+        while len(self._kept) > 2:
+            del self._kept[next(iter(self._kept))]
         return tree
 
     def _event(self, number: int) -> Tree | None:
