@@ -91,7 +91,7 @@ class Chart:
             alt.JupyterChart.enable_offline()
             shown = alt.JupyterChart(self.altair.configure(**_config(_MIDDLE)))._repr_mimebundle_()
             bundle, metadata = shown if isinstance(shown, tuple) else (shown, {})
-            return {**bundle, "text/plain": repr(self)}, metadata
+            return {**(bundle or {}), "text/plain": repr(self)}, metadata
         drawn = self.svg()
         return {"text/html": _inline(drawn, repr(self)), "image/svg+xml": drawn, "text/plain": repr(self)}, {}
 

@@ -201,7 +201,7 @@ class Charts:
         for each in counts.itertuples(index=False):
             taken = int(folded.get(each.type, 0))
             rows.append({"type": _cut(str(each.type)), "what": "folded", "events": taken})
-            rows.append({"type": _cut(str(each.type)), "what": "passed over", "events": int(each.events) - taken})
+            rows.append({"type": _cut(str(each.type)), "what": "passed over", "events": int(str(each.events)) - taken})
         data = pd.DataFrame(rows, columns=["type", "what", "events"])
         order = [_cut(str(name)) for name in counts["type"]]
         y = alt.Y("type:N", title=None, sort=order)
