@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "fold": "recallkit.cli_fold",
     "run": "recallkit.cli_commands",
     "scrub": "recallkit.cli_commands",
+    "playbook": "recallkit.cli_playbook",
     "demo": "recallkit.cli_demo",
 }
 _ABOUT: Final = """\
@@ -190,6 +191,15 @@ def make_parser() -> Parser:
     _name(scrub)
     scrub.set_defaults(trace=None, view=None)
 
+    playbook = add(
+        "playbook",
+        "keep a playbook: save functions, record events, follow, run",
+        "An SQLite file or a PostgreSQL database keeps definitions and events, and each recall function's view as\n"
+        "events arrive.",
+        "recallkit playbook sqlite:///playbook.db save campaign-reviews campaign-reviews.md",
+    )
+    _part("recallkit.cli_playbook", "add_arguments")(playbook)
+
     add(
         "demo",
         "show the whole story on an example, in half a minute",
@@ -198,6 +208,11 @@ def make_parser() -> Parser:
         "recallkit demo",
     )
     return parser
+
+
+def _part(module: str, name: str) -> Callable[[Parser], None]:
+    part: Callable[[Parser], None] = getattr(import_module(module), name)
+    return part
 
 
 def _document(parser: Parser) -> None:

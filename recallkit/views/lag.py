@@ -191,7 +191,8 @@ def replay_folding(folding: Any, *, speed: float = 1.0, woken: bool = True, page
     InvalidInput
         `speed` is no number above 0.
     """
-    if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed < float("inf"):
+    given: Any = speed
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < float("inf"):
         raise InvalidInput("speed takes a number above 0, such as 10 for ten times the traffic.")
     history = folding.history
     clocks = history.clocks()
