@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "fold": "recallkit.cli_fold",
     "run": "recallkit.cli_commands",
     "scrub": "recallkit.cli_commands",
+    "report": "recallkit.cli_report",
     "playbook": "recallkit.cli_playbook",
     "demo": "recallkit.cli_demo",
 }
@@ -190,6 +191,32 @@ def make_parser() -> Parser:
     scrub.add_argument("--problems", action="store_true", help="list what is wrong or odd in the history")
     _name(scrub)
     scrub.set_defaults(trace=None, view=None)
+
+    report = add(
+        "report",
+        "run a report over a fold, as one page",
+        "Runs a template notebook and writes what it shows as one HTML page that needs no network, the scrubber\n"
+        "inside; and beside it the executed notebook (.executed.ipynb) and the figures (.figures.json). A value of -p\n"
+        "is read as what the template's default is: a text as it stands, anything else as JSON.",
+        "recallkit report campaign-reviews.md events.jsonl -o report.html -p top=5",
+    )
+    _document(report)
+    _history(report)
+    report.add_argument("-o", "--output", metavar="FILE", required=True, help="the page to write, a .html")
+    report.add_argument(
+        "-p",
+        "--parameter",
+        metavar="NAME=VALUE",
+        action="append",
+        help="a parameter of the template; may be given many times",
+    )
+    report.add_argument(
+        "--template", metavar="NAME", default="fold", help="a template's name (fold), or a notebook's path"
+    )
+    report.add_argument(
+        "--execution-timeout", metavar="SECONDS", type=whole(1), default=600, help="how long a cell may take (600)"
+    )
+    _name(report)
 
     playbook = add(
         "playbook",

@@ -12,16 +12,17 @@ _PACKAGE: Final = Path(__file__).parent
 _PLACES: Final = {
     "functions": (_PACKAGE.parent / "notebooks" / "functions", _PACKAGE / "assets" / "examples" / "functions"),
     "data": (_PACKAGE.parent / "data", _PACKAGE / "assets" / "examples" / "data"),
+    "reports": (_PACKAGE.parent / "notebooks" / "reports", _PACKAGE / "assets" / "examples" / "reports"),
 }
 
 
-def example(kind: Literal["functions", "data"], name: str) -> Path:
+def example(kind: Literal["functions", "data", "reports"], name: str) -> Path:
     """Find an example document or a small history, wherever the working folder is.
 
     Parameters
     ----------
-    kind : {'functions', 'data'}
-        A function document, or an event history.
+    kind : {'functions', 'data', 'reports'}
+        A function document, an event history, or a report's template.
     name : str
         The file's name, such as ``campaign-reviews.md`` or ``campaign-reviews.jsonl``.
 

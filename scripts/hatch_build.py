@@ -43,8 +43,8 @@ GENERATORS: Final[dict[str, tuple[str, ...]]] = {
     ),
 }
 
-# What `recallkit demo` and the lessons read, for a person who has only the wheel.
-EXAMPLES: Final = {"functions": "notebooks/functions", "data": "data"}
+# What `recallkit demo`, `recallkit report` and the lessons read, for a person who has only the wheel.
+EXAMPLES: Final = {"functions": "notebooks/functions", "data": "data", "reports": "notebooks/reports"}
 
 STAMP: Final = "stamp.json"
 
@@ -59,7 +59,7 @@ class AssetsHook(BuildHookInterface):  # type: ignore[type-arg]
         if version == "standard":
             for kind, place in EXAMPLES.items():
                 for path in sorted((root / place).glob("*")):
-                    if path.suffix in {".md", ".jsonl", ".gz", ".txt"}:
+                    if path.suffix in {".md", ".jsonl", ".gz", ".txt", ".ipynb"}:
                         build_data["force_include"][str(path)] = f"recallkit/assets/examples/{kind}/{path.name}"
 
 
