@@ -57,7 +57,10 @@ def test_lines_that_state_a_triple() -> None:
 
 
 def test_tables_have_their_subjects_in_the_first_column() -> None:
-    text = "# Pools\n\n| pool | size | owner |\n|------|:----:|---|\n| main | 5 | [[Ann]] |\n| spare | - | a \\| b |\n\n| no | table |\n"
+    text = (
+        "# Pools\n\n| pool | size | owner |\n|------|:----:|---|\n| main | 5 | [[Ann]] |\n"
+        "| spare | - | a \\| b |\n\n| no | table |\n"
+    )
     assert told(text) == [
         ("main", "size", "5", 5),
         ("main", "owner", "Ann", 5),

@@ -41,7 +41,7 @@ def facts_timeline(frame: pd.DataFrame, *, now: Any = None) -> Chart:
     if frame.empty:
         raise InvalidInput("There is no fact to draw.", "/frame")
     given = frame.head(_ROWS)
-    last = given[["valid_from", "valid_to", "recorded_from", "recorded_to"]].max(axis=None)
+    last: Any = given[["valid_from", "valid_to", "recorded_from", "recorded_to"]].max().max()
     end = last + pd.Timedelta(days=1) if now is None else pd.Timestamp(moment("now", now), unit="ms", tz="UTC")
     parts = []
     for name, words in (("valid", "true in the world"), ("recorded", "believed")):
@@ -61,14 +61,17 @@ def facts_timeline(frame: pd.DataFrame, *, now: Any = None) -> Chart:
     data = pd.concat(parts, ignore_index=True)
     order = alt.EncodingSortField(field="place", op="min", order="ascending")
     y = alt.Y("fact:N", title=None, sort=order, axis=alt.Axis(labelLimit=300))
-    colour = alt.Color("time:N", title=None, scale=alt.Scale(range=PALETTE[:2]))
-    base = alt.Chart(data).encode(y=y, yOffset="time:N")
+    times = ["true in the world", "believed"]
+    colour = alt.Color("time:N", title=None, scale=alt.Scale(domain=times, range=PALETTE[:2]))
+    base = alt.Chart(data).encode(y=y, yOffset=alt.YOffset("time:N", sort=times))
     bars = base.mark_bar(height=8, cornerRadius=3, opacity=0.85).encode(
         x=alt.X("from:T", title=None), x2="to:T", color=colour
     )
     open_ends = base.transform_filter("datum.open").mark_point(shape="triangle-right", filled=True, size=60, opacity=1)
     layers = alt.layer(bars, open_ends.encode(x="to:T", color=colour))
-    return _chart(styled(layers, "Facts in two times; an arrow has not ended", 34 * len(given) + 20), "facts", len(given))
+    return _chart(
+        styled(layers, "Facts in two times; an arrow has not ended", 34 * len(given) + 20), "facts", len(given)
+    )
 
 
 def signal_board(found: Recalled) -> Chart:
@@ -90,8 +93,9 @@ def signal_board(found: Recalled) -> Chart:
         by = f"{row['claimed_by']} has it" if status == "claimed" else f"by {row['actor']}" if row["actor"] else ""
         data.append({"status": status, "place": place, "text": _cut(row["text"], 26), "by": by})
     columns = [status for status in places if status in _STATUSES or places[status]]
+    axis = alt.Axis(orient="top", labelAngle=0)
     base = alt.Chart(pd.DataFrame(data)).encode(
-        x=alt.X("status:N", sort=columns, title=None, scale=alt.Scale(domain=columns), axis=alt.Axis(orient="top", labelAngle=0)),
+        x=alt.X("status:N", sort=columns, title=None, scale=alt.Scale(domain=columns), axis=axis),
         y=alt.Y("place:O", title=None, axis=None),
         color=alt.Color("status:N", legend=None, scale=alt.Scale(domain=columns, range=PALETTE)),
     )
@@ -118,18 +122,19 @@ def search_legs(found: Recalled) -> Chart:
                 "words": row["words"] or 0.0,
                 "meaning": row["meaning"] or 0.0,
                 "text": f"{place}. {_cut(row['text'], _LETTERS)}",
-                "literal": "literal" in row["matched_by"],
+                "literal": "yes" if "literal" in row["matched_by"] else "no",
             }
             for place, row in enumerate(rows, start=1)
         ]
     )
     wide = max(float(data["words"].max()) * 1.8, 0.5)
+    low, high = float(data["meaning"].min()) - 0.1, float(data["meaning"].max()) + 0.1
     base = alt.Chart(data).encode(
         x=alt.X("words:Q", title="by words (BM25)", scale=alt.Scale(domain=[0, wide])),
-        y=alt.Y("meaning:Q", title="by meaning (cosine)", scale=alt.Scale(zero=False, padding=16)),
+        y=alt.Y("meaning:Q", title="by meaning (cosine)", scale=alt.Scale(domain=[low, high], zero=False)),
     )
     points = base.mark_point(filled=True, size=80, color=ACCENT, opacity=1).encode(
-        shape=alt.Shape("literal:N", title="has the query's literal")
+        shape=alt.Shape("literal:N", title="holds the query's exact name", scale=alt.Scale(domain=["no", "yes"]))
     )
     names = base.mark_text(align="left", dx=8, fontSize=10, color="gray").encode(text="text:N")
     return _chart(styled(alt.layer(points, names), "The two legs of the search", 260), "legs", len(rows))

@@ -20,10 +20,11 @@ from recallkit.memory import Facts
 
 START = 1_767_225_600_000
 MINUTE = 60_000
-WORDS = (
+TEXT = (
     "invoice pool token cache deploy review region index queue worker session tenant shard retry stream ledger audit "
     "report payload cursor replica bucket quota webhook night friday budget owner customer plan limit error timeout"
-).split()
+)
+WORDS = TEXT.split()
 PREDICATES = ("owner", "status", "limit", "region", "runbook", "note app")
 PEOPLE = tuple(f"person{number}" for number in range(40))
 
@@ -116,7 +117,9 @@ def main() -> None:
         return f"{draw.choice(WORDS)} {draw.randrange(9_999)}"
 
     def question() -> str:
-        return f"Which {draw.choice(WORDS)} {draw.choice(WORDS)} has the {draw.choice(WORDS)} {draw.choice(PREDICATES)}?"
+        return (
+            f"Which {draw.choice(WORDS)} {draw.choice(WORDS)} has the {draw.choice(WORDS)} {draw.choice(PREDICATES)}?"
+        )
 
     middle = START + given.facts // given.each // 2 * MINUTE
     timed("recall, a word and a number", ask(rare), given.times)
