@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recallkit.events.readers import read_history
     from recallkit.folding import Folding
     from recallkit.functions import ComputationFunction, RecallFunction, check, load
+    from recallkit.parallel import fold_all, fold_each
     from recallkit.playbook.playbook import Playbook
 
 __version__ = "0.1.0"
@@ -49,6 +50,8 @@ __all__ = [
     "Unavailable",
     "__version__",
     "check",
+    "fold_all",
+    "fold_each",
     "load",
     "read_history",
 ]
@@ -61,6 +64,8 @@ _LAZY = {
     "Playbook": "recallkit.playbook.playbook",
     "RecallFunction": "recallkit.functions",
     "check": "recallkit.functions",
+    "fold_all": "recallkit.parallel",
+    "fold_each": "recallkit.parallel",
     "load": "recallkit.functions",
     "read_history": "recallkit.events.readers",
 }

@@ -32,6 +32,10 @@ class Folding:
         self.function = function
         self._fold = fold
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The timeline holds an open sandbox; it is made again.
+        return {name: value for name, value in self.__dict__.items() if name != "timeline"}
+
     @property
     def history(self) -> History:
         return self._fold.history

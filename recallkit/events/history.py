@@ -84,7 +84,14 @@ class History:
 
     def __getstate__(self) -> dict[str, Any]:
         # What the bytes stand in may be memory that cannot be pickled; the frame is made again.
-        return {**self.__dict__, "_buffer": bytes(memoryview(self._buffer)), "_events": None}
+        state = {**self.__dict__, "_events": None}
+        view, sizes = memoryview(self._buffer), self.sizes()
+        if int(sizes.sum()) * 2 >= len(view):
+            return {**state, "_buffer": bytes(view)}
+        # a part of a history takes its own texts along, not the whole file's
+        ends = np.cumsum(sizes)
+        texts = [view[start:end] for start, end in zip(self._starts.tolist(), self._ends.tolist(), strict=True)]
+        return {**state, "_buffer": b"".join(texts), "_starts": ends - sizes, "_ends": ends}
 
     def __len__(self) -> int:
         return len(self._ids)

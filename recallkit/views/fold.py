@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from recallkit.bounds import CRASHES, FOLD_SECONDS, MIB, PAGE_RECORDS
 from recallkit.errors import EngineError, InvalidInput
@@ -22,11 +22,18 @@ if TYPE_CHECKING:
 # A page's text lies in the sandbox's 64 MiB beside the view; a page of large events is cut shorter.
 PAGE_BYTES = 2 * MIB
 STOP_SECONDS = 0.7
+LOOK_SECONDS = 0.25
 FOLDED, UNREADABLE = 1, 2
 
 
 # told how many of the considered events are done, and how many there are; see progress.py
 Watcher = Callable[[int, int], None]
+
+
+class Stop(Protocol):
+    """Says whether a fold is to end where it is: a ``threading.Event``, for folds that Ctrl-C does not reach."""
+
+    def is_set(self) -> bool: ...
 
 
 @dataclass
@@ -77,6 +84,7 @@ def fold_history(
     name: str | None = None,
     fast: bool | None = None,
     watcher: Watcher | None = None,
+    stop: Stop | None = None,
 ) -> Fold:
     """Fold a history's events, one at a time, in recorded order.
 
@@ -94,6 +102,8 @@ def fold_history(
         What one fold may take, and how often one that ran out of it is tried before it stalls.
     name : str, optional
         The function's name: its own runs are left out.
+    stop : Stop, optional
+        Once it is set, the fold ends as after Ctrl-C.
     """
     if not 1 <= page <= PAGE_RECORDS:
         raise InvalidInput(f"page takes a whole number from 1 to {PAGE_RECORDS}; this one is {page}.")
@@ -102,7 +112,7 @@ def fold_history(
     fold = Fold(definition, history, select(definition, history, name=name), name=name)
     fold.view = definition.initial
     fold.keyframes = Keyframes(keyframe_every, fold.view)
-    _Driver(fold, page, seconds, tries, fast, watcher).run()
+    _Driver(fold, page, seconds, tries, fast, watcher, stop).run()
     return fold
 
 
@@ -114,7 +124,14 @@ def go_on(fold: Fold, *, watcher: Watcher | None = None) -> None:
 
 class _Driver:
     def __init__(
-        self, fold: Fold, page: int, seconds: float, tries: int, fast: bool | None, watcher: Watcher | None
+        self,
+        fold: Fold,
+        page: int,
+        seconds: float,
+        tries: int,
+        fast: bool | None,
+        watcher: Watcher | None,
+        stop: Stop | None = None,
     ) -> None:
         self.fold = fold
         self.page = page
@@ -122,6 +139,7 @@ class _Driver:
         self.tries = tries
         self.fast = fast
         self.watcher = watcher
+        self.stop = stop
         self.session: FoldSession | None = None
         self.failures = 0
         self.failed_at = -1
@@ -132,6 +150,8 @@ class _Driver:
         fold.state = "live"
         try:
             while fold.done < len(fold.selection) and fold.state == "live":
+                if self.stop is not None and self.stop.is_set():
+                    raise KeyboardInterrupt
                 self._page()
             fold.view = self._last_view()
         except KeyboardInterrupt:
@@ -202,7 +222,7 @@ class _Driver:
         every = self.fold.keyframes.every
         session.send(every=every)
         try:
-            return session.receive(handled)
+            return self._receive(session, handled)
         except KeyboardInterrupt:
             self.fold.state = "stopped"
             session.sandbox.stop()
@@ -211,6 +231,16 @@ class _Driver:
             except (TimeoutError, KeyboardInterrupt):
                 session.sandbox.kill()  # native work that looks at nothing
                 raise KeyboardInterrupt from None
+
+    def _receive(self, session: FoldSession, handled: int) -> Advance:
+        while self.stop is not None:
+            if self.stop.is_set():
+                raise KeyboardInterrupt
+            try:
+                return session.receive(handled, LOOK_SECONDS)
+            except TimeoutError:
+                pass
+        return session.receive(handled)
 
     def _take(self, advance: Advance, start: int) -> None:
         fold = self.fold
