@@ -190,6 +190,11 @@ TRICKS = {
     "JSON.stringify's replacer": "JSON.stringify(v, (key, x) => { x.seen = 1; return x; });",
     "JSON.stringify's replacer from the view": "JSON.stringify(v, v.list[e.type]);",
     "a replacement that is called": "'a'.replace(/a/, () => { v.x = 1; return ''; });",
+    "a guard of another holder": "const f: any = Object.hasOwn(e, e.type) ? v[e.type] : null; f(v);",
+    "a guard by another key": "const f: any = Object.hasOwn(v, e.id) ? v[e.type] : null; f(v);",
+    "a guard long before": "const box: any = { a: 1 }; const f: any = Object.hasOwn(box, e.id) ? [delete box.a, box[e.id]][1] : null; f(v);",
+    "a guard by a key that changes": "const k: any = ['a']; const f: any = Object.hasOwn(v, k) ? v[k] : null; f(v); k[0] = 'b';",
+    "a guard by a key of the event that changes": "const f: any = Object.hasOwn(v, e.data) ? v[e.data] : null; f(v); e.data.pop();",
     "call": "[].push.call(v.list, 1 as never);",
     "apply": "Array.prototype.push.apply(v.list, [1]);",
     "bind": "const push = v.list.push.bind(v.list); push(1);",
@@ -263,6 +268,7 @@ INNOCENT = {
     "patterns": "const { a, b: [c, ...d], ...rest } = v; d.push(1); rest.x = 1; void a; void c;",
     "groups": "const g = Object.groupBy(v.list as any[], (x) => x.id); g['a']?.push(1); for (const list of Object.values(g)) list!.sort();",
     "iterators": "v.list.values().map((x: any) => x.id).take(3).toArray().push(1);",
+    "a guarded key": "const own = Object.hasOwn(v, e.type) ? v[e.type] : null; const box: any = { own }; box.toString(); own?.(1); box[e.type] = Object.hasOwn(v.a, 'x') && v.a['x'];",
     "a swap": "let a: any = v.a, b: any = v.b; [a, b] = [b, a]; void a; void b;",
 }  # fmt: skip
 

@@ -6,7 +6,7 @@
 //   fit(value)    → undefined, or the same record
 //   text(value)   → the JSON text of a record of the page loop's own, whatever a program did to the prototypes
 //   makeMemo(seen) → memo: the size and depth of a value whose parts were measured before; see below
-// `utf8(text)` gives the bytes of a text in UTF-8.
+// `utf8(text)` gives the bytes of a text in UTF-8; it is given none that was added up.
 // No template literals: the engine makes their text with String.prototype.concat, which a run's program may change.
 (utf8) => {
   'use strict';
@@ -17,6 +17,7 @@
   const ObjectPrototype = Object.prototype;
   const ArrayPrototype = Array.prototype;
   const { slice } = String.prototype;
+  const { join } = ArrayPrototype;
   const { exec } = RegExp.prototype;
   const toText = String;
   const LEVELS = 512;
@@ -190,7 +191,8 @@
       const copy = parse(written);
       const again = careful(value, '$', 1, null);
       if (again !== written) refuse({ what: 'a member that changes between reads', path: parting(copy, parse(again), '$') });
-      return { __proto__: null, text: written, value: copy };
+      // in one piece: the engine keeps what was added up as a tree of texts, where nothing may read it as it lies
+      return { __proto__: null, text: apply(join, [written], ['']), value: copy };
     } catch (error) {
       const record = recordOf(error);
       if (record === undefined) throw error;

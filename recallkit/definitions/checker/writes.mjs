@@ -231,7 +231,7 @@ class Analysis {
         continue; // frozen: it raises
       } else if (!PLAIN.has(kind)) {
         this.undecided(node, "assigns to a member of what is no plain list or object");
-      } else if (name === undefined) {
+      } else if (this.heap.touch(holder) && name === undefined) {
         // the name may be __proto__: then the members of the value are inherited
         this.inherit(holder, values, node);
       } else {
@@ -398,6 +398,7 @@ class Analysis {
         if (!ts.isPropertyAccessExpression(target) && !ts.isElementAccessExpression(target)) return this.undecided(node, "deletes what is no member");
         const holder = this.value(target.expression);
         this.memberName(target);
+        for (const each of holder) this.heap.touch(each);
         if (holder.has(VIEW)) this.tell(node, `deletes a member of ${NOT_ITS_OWN}`);
         return PRIMITIVE;
       }
@@ -410,7 +411,7 @@ class Analysis {
         return this.binary(node);
       case K.ConditionalExpression:
         this.value(node.condition);
-        return union(this.value(node.whenTrue), this.value(node.whenFalse));
+        return union(this.guarded(node.condition, node.whenTrue), this.value(node.whenFalse));
       case K.ArrayLiteralExpression:
         return this.made(node, "array", union(...node.elements.map((each) => this.item(each))));
       case K.ObjectLiteralExpression:
@@ -432,6 +433,36 @@ class Analysis {
       default:
         return this.undecided(node, `has ${this.kindWords(node)}, which is not followed`);
     }
+  }
+
+  /** The value of `a[k]` right after `Object.hasOwn(a, k)` held is a member of a's own, and no inherited built-in. */
+  guarded(condition, node) {
+    const { ts } = this;
+    const read = ts.skipOuterExpressions(node);
+    let test = ts.skipOuterExpressions(condition);
+    while (ts.isBinaryExpression(test) && test.operatorToken.kind === ts.SyntaxKind.AmpersandAmpersandToken) test = ts.skipOuterExpressions(test.right);
+    const asks = ts.isCallExpression(test) && test.arguments.length === 2 && this.calls.globalName(ts.skipOuterExpressions(test.expression)) === "Object.hasOwn";
+    if (asks && ts.isElementAccessExpression(read)) {
+      const [holder, key] = test.arguments;
+      if (this.same(holder, read.expression) && this.same(key, read.argumentExpression)) {
+        // a list or object as a key is one text, then another, when it changes between the two
+        const keys = this.value(read.argumentExpression);
+        const holders = this.value(read.expression);
+        const steady = !this.heap.some(keys, (kind) => kind !== "view" && (kind !== "event" || this.heap.objects[EVENT].written));
+        if (steady && !this.heap.some(holders, (kind) => kind === "function")) return this.heap.members(holders);
+      }
+    }
+    return this.value(node);
+  }
+
+  /** Whether two expressions name the same thing: a variable, or a member of the same thing. */
+  same(one, other) {
+    const { ts } = this;
+    const a = ts.skipOuterExpressions(one);
+    const b = ts.skipOuterExpressions(other);
+    if (ts.isIdentifier(a) && ts.isIdentifier(b)) return a.text === b.text && this.symbolOf(a) === this.symbolOf(b);
+    if (!ts.isPropertyAccessExpression(a) || !ts.isPropertyAccessExpression(b)) return false;
+    return a.name.text === b.name.text && this.same(a.expression, b.expression);
   }
 
   item(element) {
@@ -485,7 +516,7 @@ class Analysis {
       return union(given, logical ? this.value(node.left) : PRIMITIVE);
     }
     const left = this.value(node.left);
-    const right = this.value(node.right);
+    const right = operator === K.AmpersandAmpersandToken ? this.guarded(node.left, node.right) : this.value(node.right);
     if (operator === K.CommaToken) return right;
     if (operator === K.AmpersandAmpersandToken || operator === K.BarBarToken || operator === K.QuestionQuestionToken) return union(left, right);
     return PRIMITIVE;

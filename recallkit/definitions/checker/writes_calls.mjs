@@ -136,6 +136,7 @@ class Call {
 
   /** The built-in changes the list that it is called on. */
   mutates(name) {
+    for (const each of this.receiver) this.heap.touch(each);
     if (this.receiver.has(VIEW)) this.analysis.tell(this.node, `calls ${name} on what it did not make`);
   }
 

@@ -25,7 +25,7 @@ export class TooLarge extends Error {}
 
 export class Heap {
   constructor() {
-    /** {kind, holds: what its members may be, named: whether members that it inherits may be hidden by its own, fn} */
+    /** {kind, holds: what its members may be, named: whether its own members may hide those that it inherits, written: whether it is, fn} */
     this.objects = [
       { kind: "view", holds: new Set([VIEW]), named: true },
       { kind: "event", holds: new Set([EVENT]), named: true },
@@ -72,6 +72,13 @@ export class Heap {
   spend(work) {
     this.work += 1 + work;
     if (this.work > MOST_WORK) throw new TooLarge();
+  }
+
+  /** Note that an object is written to. */
+  touch(object) {
+    const known = this.objects[object];
+    if (!known.written) this.changed = known.written = true;
+    return true;
   }
 
   /** What the members of these objects may be, by any name that they have of their own or by index. */

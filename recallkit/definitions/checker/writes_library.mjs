@@ -233,7 +233,7 @@ for (const name of ["Error", "EvalError", "RangeError", "ReferenceError", "Synta
 /** Functions that call nothing of the module's and give a primitive, whatever they are given. */
 export const PURE_FUNCTIONS = new Set([
   "Array.isArray", "BigInt", "Boolean", "Date.UTC", "Date.now", "Date.parse", "Number", "Number.isFinite", "Number.isInteger", "Number.isNaN",
-  "Number.isSafeInteger", "Number.parseFloat", "Number.parseInt", "Object.hasOwn", "Object.is", "String", "String.fromCharCode",
+  "Number.isSafeInteger", "Number.parseFloat", "Number.parseInt", "Object.hasOwn", "Object.is", "Object.isExtensible", "Object.isFrozen", "Object.isSealed", "String", "String.fromCharCode",
   "String.fromCodePoint", "decodeURI", "decodeURIComponent", "encodeURI", "encodeURIComponent", "escape", "isFinite", "isNaN", "parseFloat",
   "parseInt", "unescape",
 ]);

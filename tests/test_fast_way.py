@@ -1,0 +1,45 @@
+"""The fast way of folding is the plain way: wherever a module is judged to write nothing that it did not make, both give the
+same views, bytes, steps, stalls and lines, event by event."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parent / "fuzz"))
+
+from fold_grammar import compare
+from small_documents import events, recall
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=200, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+def test_random_folds_are_the_same_both_ways(seed: int) -> None:
+    made = compare(Random(seed))
+    assume(made is not None and made[1] == "fast")
+    assert made is not None
+    text, _, fast, plain = made
+    assert fast == plain, text
+
+
+def test_the_grammar_gives_both_ways_and_few_documents_that_cannot_be_saved() -> None:
+    made = [compare(Random(seed)) for seed in range(40)]
+    ways = [each[1] for each in made if each is not None]
+    assert len(ways) >= 30
+    assert ways.count("fast") >= 15
+    assert ways.count("plain") >= 3
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_view_that_is_written_with_care_is_measured_as_any_other(plain: bool) -> None:
+    # a member named toJSON keeps the engine from writing the view by itself
+    function = recall("export function fold(view: View, event: Event): View { return [event.data ?? null, view]; }", initial=[])
+    history = [{"toJSON": [n], "text": "\u00e9\u2028" * 200, "more": ["x" * 3000, 1.5]} for n in range(5)]
+    folding = function.fold(events(*history), plain=plain)
+    assert folding.way == "fast"
+    assert [folding.at(n).bytes for n in range(1, 6)] == list(folding.trace["view_bytes"])
