@@ -1,0 +1,129 @@
+"""Killed, raced, forked: no event is lost, none is folded twice. ``tests/playbook_harness.py`` does more of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playbook_harness import FUNCTIONS, check, prepare, publish
+
+import recallkit as rk
+from recallkit.playbook import views
+from recallkit.playbook.views import Moved
+
+COUNTS = FUNCTIONS["counts"]
+HARNESS = Path(__file__).parent / "playbook_harness.py"
+
+
+def harness(*arguments: object) -> Any:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HARNESS.parent.parent), str(HARNESS.parent)])}
+    command = [sys.executable, str(HARNESS), *map(str, arguments)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert told.returncode == 0, told.stderr
+    return json.loads(told.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_killed_at_random_moments_it_loses_nothing(playbook_url: str) -> None:
+    told = harness("kill", playbook_url, "--times", 6, "--spread", 1.0)
+    assert told["kills"] == 6
+    assert told["events"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_two_followers_fold_each_page_once(playbook_url: str) -> None:
+    told = harness("race", playbook_url, "--seconds", 4)
+    assert all(process["published"] > 0 for process in told["processes"])
+
+
+def test_a_view_moves_on_only_from_where_it_was_read(playbook: rk.Playbook) -> None:
+    """Two followers that read the same row: the second one's page is dropped."""
+    playbook.create_definition(type="recall", name="counts", source=COUNTS)
+    publish(playbook, 1)
+    with playbook._store.read() as db:
+        row = views.view_row(db, "counts")
+    assert row is not None
+    moved = Moved(2, 0, views.LIVE, view='{"mine":1}', folds=1)
+    with playbook._store.write() as db:
+        assert views.move_on(db, row, moved, 0)
+    with playbook._store.write() as db:
+        assert not views.move_on(db, row, Moved(2, 0, views.LIVE, view='{"theirs":1}', folds=1), 0)
+    assert playbook.view("counts") == {"mine": 1}
+    assert playbook.standing().folded.tolist() == [1]
+    assert len(playbook.lag()) == 1
+
+
+def test_a_newer_version_is_not_moved_on_by_a_page_of_the_older(playbook: rk.Playbook) -> None:
+    playbook.create_definition(type="recall", name="counts", source=COUNTS)
+    publish(playbook, 1)
+    with playbook._store.read() as db:
+        row = views.view_row(db, "counts")
+    assert row is not None
+    playbook.update_definition(type="recall", name="counts", source=COUNTS + "\n")
+    with playbook._store.write() as db:
+        assert not views.move_on(db, row, Moved(2, 0, views.LIVE, view="1", folds=1), 0)
+    playbook.catch_up()
+    assert playbook.view("counts")["count"] == 1
+
+
+def test_one_follower_has_the_lock_at_a_time(playbook_url: str) -> None:
+    with rk.Playbook(playbook_url) as one, rk.Playbook(playbook_url) as two:
+        handle = one._store.try_follow()
+        assert handle is not None
+        assert two._store.try_follow() is None
+        assert two._follower.follow_on() is None
+        with pytest.raises(rk.Unavailable, match="Another follower"):
+            two._store.follow_lock(0.05)
+        one._store.end_follow(handle)
+        assert two.follow().pages == 0
+
+
+def test_a_killed_followers_lock_is_free(playbook_url: str) -> None:
+    rk.Playbook(playbook_url).close()
+    code = f"""
+import sys, time, recallkit as rk
+playbook = rk.Playbook({playbook_url!r})
+assert playbook._store.try_follow() is not None
+print("held", flush=True)
+time.sleep(600)
+"""
+    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=HARNESS.parent.parent)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"held\n"
+    with rk.Playbook(playbook_url) as playbook:
+        assert playbook._store.try_follow() is None
+        holder.send_signal(signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
+        holder.wait()
+        holder.stdout.close()
+        handle = playbook._store.follow_lock(30.0)
+        playbook._store.end_follow(handle)
+
+
+def test_a_kept_sandbox_is_not_used_once_another_process_moved_the_view(playbook_url: str) -> None:
+    with rk.Playbook(playbook_url) as one, rk.Playbook(playbook_url) as two:
+        one.create_definition(type="recall", name="counts", source=COUNTS)
+        for number in range(6):
+            publish(one, number)
+            (one if number % 2 else two).catch_up()
+        assert one.view("counts") == {"count": 6, "sum": 15, "last": [0, 1, 2, 3, 4, 5], "ties": 0}
+
+
+def test_the_harness_finds_what_is_wrong(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'playbook.db'}"
+    prepare(url)
+    with rk.Playbook(url) as playbook:
+        for number in range(3):
+            publish(playbook, number)
+        playbook.catch_up()
+        with playbook._store.write() as db:
+            db.run("UPDATE views SET folded = folded + 1 WHERE name = 'counts'")
+    with pytest.raises(AssertionError):
+        check(url)
