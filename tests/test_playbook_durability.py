@@ -91,7 +91,8 @@ def test_a_killed_followers_lock_is_free(playbook_url: str) -> None:
     code = f"""
 import sys, time, recallkit as rk
 playbook = rk.Playbook({playbook_url!r})
-assert playbook._store.try_follow() is not None
+handle = playbook._store.try_follow()
+assert handle is not None
 print("held", flush=True)
 time.sleep(600)
 """
