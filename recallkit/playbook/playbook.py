@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 from recallkit.bounds import FOLD_SECONDS, PAGE_RECORDS, RECALL_MAX_FUNCTIONS, RECALL_MAX_REBUILDS, RUNS_AT_ONCE
-from recallkit.errors import Conflict, InvalidInput, NotFound
-from recallkit.events.records import history_of, new_id
+from recallkit.errors import InvalidInput, NotFound
+from recallkit.events.records import history_of
 from recallkit.playbook import definitions as defining
 from recallkit.playbook import running, views
 from recallkit.playbook.background import Following
@@ -19,8 +19,9 @@ from recallkit.playbook.definitions import Definitions
 from recallkit.playbook.follower import Follower, Pass
 from recallkit.playbook.importing import Imported, import_events
 from recallkit.playbook.listing import Listing, Record, check_name, check_run_id, check_type
-from recallkit.playbook.publishing import Publication, parsed, read_publication, same
-from recallkit.playbook.recording import PUBLISHED, NewRecord, append, find_record, identity, list_records
+from recallkit.playbook.published import publish
+from recallkit.playbook.publishing import read_publication
+from recallkit.playbook.recording import find_record, list_records
 from recallkit.playbook.running import PlaybookRun, Runs
 from recallkit.playbook.schema import prepare
 from recallkit.playbook.store import Db, open_store
@@ -222,28 +223,9 @@ class Playbook:
 
     def publish_events(self, events: Iterable[Any]) -> list[Record]:
         """Record events in one transaction, all or none; see :meth:`publish_event`."""
-        now_ms = self._clock()
-        read = [read_publication(event, now_ms) for event in events]
-        told: list[Record] = []
+        read = [read_publication(event, self._clock()) for event in events]
         with self._recording() as db:
-            now_ms = self._clock()
-            new: list[NewRecord] = []
-            met: dict[bytes, Publication] = {}
-            for each in read:
-                key = identity(each.event["source"], each.event["id"])
-                known = met.get(key)
-                stored = (known.event, known.filled) if known is not None else _stored(db, key, each)
-                if stored is None:
-                    met[key] = each
-                    new.append(_published(each, now_ms))
-                    told.append(Record(each.event))
-                elif same(each, *stored):
-                    told.append(Record(stored[0]))
-                else:
-                    words = f"Another event with the source {each.event['source']} and the id {each.event['id']}"
-                    raise Conflict(f"{words} is recorded, with different content.")
-            append(db, new)
-        return told
+            return publish(db, read, self._clock())
 
     def import_history(self, source: Any, *, progress: bool = False) -> Imported:
         """Record the events of a history as they are: their order, times, ids and texts are kept.
@@ -432,28 +414,6 @@ class Playbook:
         """Return what folds passed over, each told once."""
         with self._store.read() as db:
             return [row[0] for row in db.all("SELECT words FROM passed_over ORDER BY position")]
-
-
-def _stored(db: Db, key: bytes, new: Publication) -> tuple[dict[str, Any], tuple[str, ...]] | None:
-    if "id" in new.filled:
-        return None
-    row = db.one("SELECT event, filled FROM records WHERE identity = ? ORDER BY position LIMIT 1", key)
-    return None if row is None else (parsed(str(row[0]).encode("utf-8")), tuple(str(row[1]).split(",")))
-
-
-def _published(each: Publication, now_ms: int) -> NewRecord:
-    event = each.event
-    return NewRecord(
-        id=new_id(now_ms),
-        type=event["type"],
-        stream="events",
-        at_ms=now_ms,
-        event=each.text,
-        event_id=event["id"],
-        source=event["source"],
-        origin=PUBLISHED,
-        filled=each.filled,
-    )
 
 
 def _setting(name: str, given: int | None, usual: int) -> int:
