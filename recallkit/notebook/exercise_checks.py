@@ -175,9 +175,7 @@ def bounded_log(answer: Any) -> str | None:
     small = events(*(output({"topic": "a", "note": f"note {n}"}) for n in range(3)))
     view = answer.fold(small, progress=False, trace=False).view
     if view.get("a") != ["note 0", "note 1", "note 2"]:
-        return (
-            f"Of three short notes of one topic it keeps {shown(view.get('a'))}; they fit: keep all, in order."
-        )
+        return f"Of three short notes of one topic it keeps {shown(view.get('a'))}; they fit: keep all, in order."
     return None
 
 
@@ -295,15 +293,20 @@ def sampled(answer: Any) -> str | None:
 # 9. A history of your own
 
 
-@exercise("9.1", "history.where(type=...) and history.events have what you need; data is JSON text.")
+@exercise("9.1", "history.where(type=...).events has what you need; data is JSON text.")
 def failing_tool(answer: Any, *, history: Any) -> str | None:
-    failed = [json.loads(text)["tool"] for text in history.where(type="com.example.agent.tool.failed").events["data"]]
-    most = max(sorted(set(failed)), key=failed.count)
-    if answer == most:
+    def tools(kind: str) -> list[str]:
+        return [
+            json.loads(text)["tool"] for text in history.where(type=f"com.example.agent.tool.{kind}").events["data"]
+        ]
+
+    called, failed = tools("called"), tools("failed")
+    shares = {tool: failed.count(tool) / called.count(tool) for tool in set(called)}
+    if answer not in shares:
+        return f"The agent has no tool {answer}; its tools are {', '.join(sorted(shares))}."
+    if shares[answer] == max(shares.values()):
         return None
-    if answer not in failed:
-        return f"{answer} never failed; the tools that did are {', '.join(sorted(set(failed)))}."
-    return f"{answer} failed {failed.count(answer)} times; another one failed more often."
+    return f"{answer} failed for {shares[answer]:.1%} of its calls; another one failed for more."
 
 
 @exercise("9.2", "A call is open from tool.called until tool.answered or tool.failed of the same data.call.")
