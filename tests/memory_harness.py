@@ -1,4 +1,4 @@
-"""Where the recall systems of memory are tried: on nothing, on a history from a file, and on a playbook of each store."""
+"""Where the recall systems of memory are tried: on nothing, on a history from a file, on a playbook of each store."""
 
 from __future__ import annotations
 

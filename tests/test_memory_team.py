@@ -228,7 +228,7 @@ def test_a_registered_name_is_no_other_projects(team: TeamMemory) -> None:
         {"id": "b", "remote": "git@h:o/r.git"},
         {"id": "b", "root": "/srv/api/"},
     ):
-        with pytest.raises(Conflict, match="registered|is that of the project api"):
+        with pytest.raises(Conflict, match=r"registered|is that of the project api"):
             team.register_project(**other)
     for wrong in (
         {"id": "b", "remote": "not a remote"},

@@ -1,4 +1,4 @@
-"""Team memory against a plain reading of its rules: random visibilities, projects, spaces, supersessions, forgettings."""
+"""Team memory against a plain reading of its rules: random visibilities, projects, spaces, supersessions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The retrieval benchmark: ``python -m recallkit.memory.benchmark [PATH…]``.
 
-For each data file its hash, then recall at 5, 10, 25 and 50 by category, per retriever: the mean over the questions of the
-share of their evidence turns among the first so many. Then, of the identifier test, how often the text that names a literal
-comes first.
+For each data file its hash, then recall at 5, 10, 25 and 50 by category, per retriever: the mean over the questions of
+the share of their evidence turns among the first so many. Then, of the identifier test, how often the text that names a
+literal comes first.
 """
 
 from __future__ import annotations

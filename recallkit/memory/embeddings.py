@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ Embedding: TypeAlias = Callable[[list[str]], Any]
 """A callable from texts to their vectors, one row a text."""
 
 AT_ONCE = 512
+PARALLEL_ROWS = 20_000
 
 
 @lru_cache(maxsize=1)
@@ -63,6 +65,22 @@ def vectors_of(embed: Embedding, texts: Sequence[str]) -> Array:
     return result
 
 
+def _products(rows: Array, asked: Array) -> Array:
+    """Multiply each row with a vector; many rows in two threads, since einsum lets go of the interpreter."""
+    if len(rows) < PARALLEL_ROWS:
+        one: Array = np.einsum("ij,j->i", rows, asked)
+        return one
+    half = len(rows) // 2
+    ahead = _pool().submit(np.einsum, "ij,j->i", rows[:half], asked)
+    rest = np.einsum("ij,j->i", rows[half:], asked)
+    return np.concatenate([ahead.result(), rest])
+
+
+@lru_cache(maxsize=1)
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="recallkit-meaning")
+
+
 class MeaningIndex:
     """Texts by their vectors; those added since the last look are embedded at the next one."""
 
@@ -99,9 +117,7 @@ class MeaningIndex:
         rows = self._vectors.values
         if asked.shape[0] != rows.shape[1]:
             raise InvalidInput(f"embed gave {asked.shape[0]} dimensions after {rows.shape[1]}.", "/embed")
-        if 2 * len(numbers) > len(rows):
-            # To copy most of the rows costs more than to multiply them all.
-            found: Array = np.einsum("ij,j->i", rows, asked)[numbers]
-        else:
-            found = np.einsum("ij,j->i", rows[numbers], asked)
+        # To copy most of the rows costs more than to multiply them all.
+        whole = 2 * len(numbers) > len(rows)
+        found = _products(rows, asked)[numbers] if whole else _products(rows[numbers], asked)
         return np.asarray(found, dtype=np.float64)

@@ -20,6 +20,9 @@ from recallkit.memory.embeddings import Embedding, MeaningIndex
 from recallkit.memory.search_index import Array, WordIndex
 from recallkit.memory.search_words import literals, parts, stems
 
+_STEP = 1_024.0
+"""More than any score, and than what a query's literals can count to: what comes first outweighs what comes after."""
+
 
 @dataclass(frozen=True)
 class Hits:
@@ -38,6 +41,8 @@ class Hits:
         stands there as it was written, 3 when in the same case too.
     floor : float
         The cosine above which a text is found by its meaning.
+    total : int
+        How many were found, shown here or not.
     """
 
     numbers: Array
@@ -46,6 +51,7 @@ class Hits:
     meaning: Array
     literal: Array
     floor: float
+    total: int
 
     def matched_by(self, place: int) -> list[str]:
         """Say which legs found a hit: 'literal', 'words', 'meaning'."""
@@ -77,6 +83,8 @@ class Search:
         among: Array | None = None,
         neighbours: tuple[Array, Array] | None = None,
         *,
+        most: int | None = None,
+        ahead: Array | None = None,
         fusion: str = "scores",
         literals_first: bool = True,
     ) -> Hits:
@@ -91,6 +99,10 @@ class Search:
             Which of them are searched; all when left out.
         neighbours : (ndarray, ndarray) of int, optional
             See `WordIndex.bm25`.
+        most : int, optional
+            How many to give; all when left out.
+        ahead : ndarray of bool, optional
+            Which texts come before all others.
         fusion : {'scores', 'ranks', 'words', 'meaning'}
             How the legs are joined; all but the first are for comparing.
         literals_first : bool
@@ -114,9 +126,17 @@ class Search:
         hit = (words > 0) | (literal > 0) | (meaning > self.floor)
         score = np.round(_fused(words, meaning, fusion), SCORE_DIGITS)
         kept = np.flatnonzero(hit)
-        # Literals first, then the score, then the newest.
-        order = kept[np.lexsort((-numbers[kept], -score[kept], -literal[kept]))]
-        return Hits(numbers[order], score[order], words[order], meaning[order], literal[order], self.floor)
+        first = np.zeros(len(numbers), dtype=bool) if ahead is None else ahead[numbers]
+        found_in_all = len(kept)
+        if most is not None and most < found_in_all:
+            # Sorting tens of thousands to show ten takes longest of all: those past the place are dropped before.
+            rank = (first[kept] * _STEP + literal[kept]) * _STEP + score[kept]
+            kept = kept[rank >= np.partition(rank, found_in_all - most)[found_in_all - most]]
+        # What comes ahead, then literals, then the score, then the newest.
+        order = kept[np.lexsort((-numbers[kept], -score[kept], -literal[kept], ~first[kept]))][:most]
+        return Hits(
+            numbers[order], score[order], words[order], meaning[order], literal[order], self.floor, found_in_all
+        )
 
     def _literal(self, query: str, found: list[str], seen: Array) -> Array:
         result = np.zeros(len(self.texts), dtype=np.int64)

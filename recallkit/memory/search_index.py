@@ -6,6 +6,7 @@ per call, over what the caller may see (notes: 20 unreadable texts turned the or
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections import Counter
 from collections.abc import Sequence
@@ -30,17 +31,22 @@ class Growing:
         return self._count
 
     def append(self, value: Any) -> None:
-        self.extend(np.asarray(value, dtype=self._room.dtype)[None])
+        self._grow(self._count + 1)
+        self._room[self._count] = value
+        self._count += 1
 
     def extend(self, values: Array) -> None:
         need = self._count + len(values)
+        self._grow(need)
+        self._room[self._count : need] = values
+        self._count = need
+
+    def _grow(self, need: int) -> None:
         if need > len(self._room):
             shape = (max(need, 2 * len(self._room)), *self._room.shape[1:])
             room = np.zeros(shape, dtype=self._room.dtype)
             room[: self._count] = self.values
             self._room = room
-        self._room[self._count : need] = values
-        self._count = need
 
     def __setitem__(self, place: int, value: Any) -> None:
         self._room[: self._count][place] = value
@@ -55,7 +61,7 @@ class WordIndex:
 
     def __init__(self) -> None:
         self._texts: dict[str, array[int]] = {}
-        self._counts: dict[str, array[int]] = {}
+        self._counts: dict[str, array[float]] = {}
         # Where each part stands in all texts written one after another, with a gap of one between two.
         self._places: dict[str, array[int]] = {}
         self._starts = Growing(np.int64)
@@ -71,21 +77,26 @@ class WordIndex:
         found = parts(text)
         self._starts.append(self._next)
         for place, part in enumerate(found, start=self._next):
-            self._places.setdefault(part, array("q")).append(place)
+            places = self._places.get(part)
+            if places is None:
+                places = self._places[part] = array("q")
+            places.append(place)
         self._next += len(found) + 1
         words = stems(found)
         self._lengths.append(len(words))
         for word, count in Counter(words).items():
-            self._texts.setdefault(word, array("i")).append(number)
-            self._counts.setdefault(word, array("i")).append(count)
+            if word not in self._texts:
+                self._texts[word], self._counts[word] = array("q"), array("d")
+            self._texts[word].append(number)
+            self._counts[word].append(count)
         return number
 
     # Copies, since an array that has a view cannot grow.
 
     def _with_stem(self, word: str) -> tuple[Array, Array]:
         if word not in self._texts:
-            return np.empty(0, np.int32), np.empty(0, np.int32)
-        return np.array(self._texts[word], dtype=np.int32), np.array(self._counts[word], dtype=np.float64)
+            return np.empty(0, np.int64), np.empty(0, np.float64)
+        return np.array(self._texts[word]), np.array(self._counts[word])
 
     def _with_part(self, part: str) -> Array:
         return np.array(self._places.get(part, ()), dtype=np.int64)
@@ -138,21 +149,21 @@ class WordIndex:
         total = int(np.count_nonzero(seen))
         if not total:
             return scores
-        lengths = np.where(seen, self._lengths.values, 0.0)
+        lengths = self._lengths.values
         if neighbours is not None:
-            lengths = np.where(seen, lengths + _around(lengths, neighbours), 0.0)
-        average = lengths.sum() / total or 1.0
-        base = BM25_K1 * (1 - BM25_B + BM25_B * lengths / average)
+            lengths = lengths + _around(np.where(seen, lengths, 0.0), neighbours)
+        average = float(lengths[seen].sum()) / total or 1.0
+        base = BM25_K1 * (1 - BM25_B + BM25_B / average * lengths)
         for word in dict.fromkeys(words):
             numbers, counts = self._with_stem(word)
-            kept = seen[numbers]
-            numbers, counts = numbers[kept], counts[kept]
             if neighbours is not None and len(numbers):
                 numbers, counts = _spread(numbers, counts, neighbours, seen)
-            if not len(numbers):
-                continue
-            rarity = np.log(1 + (total - len(numbers) + 0.5) / (len(numbers) + 0.5))
-            scores[numbers] += rarity * counts * (BM25_K1 + 1) / (counts + base[numbers])
+            having = int(np.count_nonzero(seen[numbers]))
+            if having:
+                rarity = math.log(1 + (total - having + 0.5) / (having + 0.5)) * (BM25_K1 + 1)
+                scores[numbers] += rarity * counts / (counts + base[numbers])
+        # Cheaper than to pick the seen ones out of every word's texts.
+        scores[~seen] = 0.0
         return scores
 
 
@@ -165,9 +176,11 @@ def _around(values: Array, neighbours: tuple[Array, Array]) -> Array:
 def _spread(numbers: Array, counts: Array, neighbours: tuple[Array, Array], seen: Array) -> tuple[Array, Array]:
     """Add to the texts that have a word their neighbours, with the word's count weighed down."""
     before, after = neighbours
+    kept = seen[numbers]
+    numbers, counts = numbers[kept], counts[kept]
     # A text is the neighbour of the one after it, and of the one before it.
-    all_numbers = np.concatenate([numbers, after[numbers], before[numbers]])
-    all_counts = np.concatenate([counts, NEIGHBOUR_WEIGHT * counts, NEIGHBOUR_WEIGHT * counts])
-    kept = (all_numbers >= 0) & seen[all_numbers]
-    places, inverse = np.unique(all_numbers[kept], return_inverse=True)
-    return places, np.bincount(inverse, weights=all_counts[kept], minlength=len(places))
+    every = np.concatenate([numbers, after[numbers], before[numbers]])
+    weights = np.concatenate([counts, NEIGHBOUR_WEIGHT * counts, NEIGHBOUR_WEIGHT * counts])
+    kept = (every >= 0) & seen[every]
+    places, inverse = np.unique(every[kept], return_inverse=True)
+    return places, np.bincount(inverse, weights=weights[kept], minlength=len(places))

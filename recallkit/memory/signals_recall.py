@@ -180,9 +180,10 @@ def _with_words(fold: SignalsFold, query: str) -> Array:
     found = list(dict.fromkeys(parts(query)))
     wanted = stems(found)
     having = fold.index.having(wanted) if wanted else fold.index.having_parts(found)
-    numbers = having[0]
-    for others in having[1:]:
-        numbers = np.intersect1d(numbers, others)
+    met = np.zeros(len(fold.index), dtype=np.int64)
+    for numbers in having:
+        met[numbers] += 1
+    numbers = np.flatnonzero(met == len(having))
     rows = fold.row_of_words.values[numbers]
     # Only the number that a row has now counts, not those of its texts before it was revised.
     mask[rows[fold.columns.words.values[rows] == numbers]] = True

@@ -47,7 +47,7 @@ class TeamMemory(System[TeamFold]):
         embed: Embedding | Literal[False] | None = None,
         floor: float = MEANING_FLOOR,
     ) -> None:
-        if isinstance(floor, bool) or not isinstance(floor, int | float) or not -1 <= floor <= 1:
+        if not -1 <= floor <= 1:
             raise arguments.wrong("floor", f"must be a cosine from -1 to 1, but it is {arguments.shown(floor)}.")
         self._floor = float(floor)
         if embed is None:

@@ -106,8 +106,11 @@ class TeamFold:
         columns = self.columns
         projects = [self.code("project", id) for id, members in self.members.items() if caller in members]
         barred = [self.code("space", slug) for slug, members in self.closed.items() if caller not in members]
-        entered = (columns.project.values < 0) | np.isin(columns.project.values, projects)
-        entered &= ~np.isin(columns.space.values, barred)
+        entered = columns.project.values < 0
+        for code in projects:
+            entered |= columns.project.values == code
+        for code in barred:
+            entered &= columns.space.values != code
         own = columns.author.values == self.code("author", caller)
         result: Array = np.where(columns.private.values, own, entered) & ~columns.forgotten.values
         return result

@@ -84,15 +84,12 @@ def recall(fold: TeamFold, request: Request) -> Recalled:
         code = fold.code("project", project)
         keep("in other projects", (columns.project.values == code) | (columns.project.values < 0))
 
-    hits = fold.search.find(request.query, current, chosen, fold.neighbours(current))
-    left["without a match"] = int(np.count_nonzero(chosen)) - len(hits.numbers)
-    order = np.arange(len(hits.numbers))
-    if project is not None:
-        # The project's own first, then those of no project; each part stays in its order.
-        order = np.argsort(columns.project.values[hits.numbers] < 0, kind="stable")
-    page = order[: request.limit]
-    left["past the limit"] = len(order) - len(page)
-    results = [_result(fold, hits, place, request, project, visible) for place in page.tolist()]
+    # The project's own first, then those of no project.
+    ahead = None if project is None else columns.project.values >= 0
+    hits = fold.search.find(request.query, current, chosen, fold.neighbours(current), most=request.limit, ahead=ahead)
+    left["without a match"] = int(np.count_nonzero(chosen)) - hits.total
+    left["past the limit"] = hits.total - len(hits.numbers)
+    results = [_result(fold, hits, place, request, project, visible) for place in range(len(hits.numbers))]
     return Recalled("team memory", results, request=asdict(request), left_out=left)
 
 
