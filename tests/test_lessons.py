@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import stat
 import subprocess
@@ -151,6 +152,15 @@ class TestBinder:
 
     def test_post_build_runs(self) -> None:
         assert (ROOT / "binder" / "postBuild").stat().st_mode & stat.S_IXUSR
+
+    @pytest.mark.slow
+    @pytest.mark.timeout(1_800)
+    @pytest.mark.skipif(
+        not os.environ.get("RECALLKIT_BINDER"), reason="RECALLKIT_BINDER=1 rehearses Binder, in minutes"
+    )
+    def test_the_rehearsal(self) -> None:
+        done = subprocess.run([str(ROOT / "scripts" / "binder_rehearsal")], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-3_000:]
 
     def test_the_badge_names_the_tag_of_this_version(self) -> None:
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
