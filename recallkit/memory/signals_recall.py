@@ -15,7 +15,7 @@ from recallkit.memory.arguments import iso
 from recallkit.memory.bounds import EVIDENCE_BYTES, EVIDENCE_LABELS, SIGNAL_LIMIT_MOST, TAGS
 from recallkit.memory.recalled import Recalled
 from recallkit.memory.search_index import Array
-from recallkit.memory.search_words import parts, stem, stems
+from recallkit.memory.search_words import STOP_WORDS, parts, stems
 from recallkit.memory.signals_fold import KINDS, STATUSES, Entry, SignalsFold
 
 
@@ -236,6 +236,7 @@ def _why(entry: Entry, request: Request, now: int) -> str:
     if request.signal_status:
         said.append(f"{STATUSES[entry.status(now)]} at the moment asked")
     if request.query:
-        wanted = dict.fromkeys(stem(part) for part in parts(request.query))
-        said.append(f"has the words {' '.join(word for word in wanted if word)}")
+        found = list(dict.fromkeys(parts(request.query)))
+        wanted = [part for part in found if part not in STOP_WORDS] or found
+        said.append(f"has the words {' '.join(wanted)}")
     return "; ".join(said)

@@ -14,7 +14,7 @@ from recallkit.memory.bounds import TEAM_LIMIT_MOST
 from recallkit.memory.recalled import Recalled
 from recallkit.memory.search import Hits
 from recallkit.memory.search_index import Array
-from recallkit.memory.search_words import parts
+from recallkit.memory.search_words import STOP_WORDS, parts, stem, stems
 from recallkit.memory.team_fold import SCOPES, Memory, TeamFold
 
 
@@ -142,7 +142,10 @@ def _why(memory: Memory, hits: Hits, place: int, legs: list[str], request: Reque
     if "literal" in legs:
         said.append("has the query's literal" if hits.literal[place] > 1 else "has the query's words side by side")
     if "words" in legs:
-        shared = [word for word in dict.fromkeys(parts(request.query)) if word in set(parts(memory.text))]
+        # Words that differ by their endings only are the same here, as in the search.
+        having = set(stems(parts(memory.text)))
+        asked = [part for part in dict.fromkeys(parts(request.query)) if part not in STOP_WORDS]
+        shared = [part for part in asked if stem(part) in having]
         told = f" ({' '.join(shared)})" if shared else ""
         said.append(f"shares words{told}, {hits.words[place]:.2f}")
     if "meaning" in legs:
