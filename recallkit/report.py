@@ -40,7 +40,7 @@ class ReportFailed(RecallkitError):
     Attributes
     ----------
     cell : int
-        Which of the template's cells, counted from 1.
+        Which of the template's code cells, counted from 1.
     title : str
         What the cell is about.
     error : str
@@ -291,8 +291,9 @@ class _Hooks:
         self.began = 0.0
 
     def start(self, cell: Any, cell_index: int, **_: Any) -> None:
-        self.title = self.titles.get(cell.get("id"), "its parameters")
-        self.cell = cell_index + 1
+        # The cell that papermill puts in is none of the template's; it counts with the one above it.
+        self.title = self.titles.get(cell.get("id"), self.title)
+        self.cell = [*self.titles].index(cell["id"]) + 1 if cell.get("id") in self.titles else self.cell
         self.began = time.perf_counter()
 
     def done(self, cell: Any, cell_index: int, execute_reply: Any = None, **_: Any) -> None:

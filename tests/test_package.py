@@ -123,5 +123,6 @@ def test_examples_are_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     assert example("functions", "campaign-reviews.md").read_text(encoding="utf-8").startswith("---\n")
     assert example("data", "three-reviews.jsonl").is_file()
+    assert example("reports", "fold.ipynb").is_file()
     with pytest.raises(rk.NotFound, match=r"no example named nothing\.md among functions: .*campaign-pace\.md"):
         example("functions", "nothing.md")

@@ -221,7 +221,7 @@ class TestReports:
         own = template(tmp_path, "# The part that fails\nraise ValueError('not\\x1b[31m today')")
         status, _, err = call(count, ticks(tmp_path, "a"), "-o", "report.html", "--template", own)
         assert status == 1
-        assert "cell 3 (The part that fails) failed: ValueError: not" in err
+        assert "cell 2 (The part that fails) failed: ValueError: not" in err
         assert "\x1b[31m" not in err
         assert not (tmp_path / "report.html").exists()
         assert (tmp_path / "report.executed.ipynb").exists()
@@ -232,6 +232,12 @@ class TestReports:
         status, _, err = call(count, ticks(tmp_path, "a"), "-o", "report.html", *arguments)
         assert status == 1
         assert "(Wait) failed: Timeout: it took longer than the 1 seconds" in err
+
+    def test_an_address_password_is_kept_nowhere(self, call: Any, count: Path, tmp_path: Path) -> None:
+        status, _, err = call(count, "postgresql://u:s3cr3t@127.0.0.1:1/x?table=events", "-o", "report.html")
+        assert status == 2
+        assert "s3cr3t" not in err
+        assert "s3cr3t" not in (tmp_path / "report.executed.ipynb").read_text(encoding="utf-8")
 
     def test_what_the_history_is_refused_for_is_a_usage_error(self, call: Any, count: Path, tmp_path: Path) -> None:
         place = tmp_path / "events.parquet"
