@@ -121,7 +121,7 @@ def _required(validator: Any, names: Any, value: Any, schema: Any) -> Errors:
                 yield ValidationError(f"must have the member {shown(name)}")
 
 
-def _size(bound: str, kind: type, one: str, many: str) -> Keyword:
+def _size(bound: str, kind: type[Any], one: str, many: str) -> Keyword:
     def check(validator: Any, limit: Any, value: Any, schema: Any) -> Errors:
         if isinstance(value, kind) and (len(value) < limit if bound == "least" else len(value) > limit):
             yield ValidationError(f"must have at {bound} {counted(limit, one, many)}, not {len(value)}")
@@ -296,7 +296,7 @@ def _if(validator: Any, rule: Any, value: Any, schema: Any) -> Errors:
         yield from down(validator, value, schema[branch])
 
 
-def _unevaluated(kind: type) -> Keyword:
+def _unevaluated(kind: type[Any]) -> Keyword:
     def check(validator: Any, rule: Any, value: Any, schema: Any) -> Errors:
         if isinstance(value, kind):
             from recallkit.definitions.schema_evaluated import left_over
@@ -324,7 +324,9 @@ def plainly(rule: Any, value: Any) -> bool:
 
 def words_of(error: ValidationError) -> str:
     """The sentence of an error, its own or that of a schema that is `false`."""
-    return LEFT_OUT if error.schema is False and error.validator is None else error.message
+    schema: Any = error.schema
+    keyword: Any = error.validator  # None where the schema itself is `false`
+    return LEFT_OUT if schema is False and keyword is None else error.message
 
 
 _COMMON: Final[dict[str, Keyword]] = {
