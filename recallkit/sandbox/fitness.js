@@ -1,18 +1,17 @@
-// What JSON can carry (computation, The sandbox; recall, The module). An expression: (utf8) => {fit, write, text, makeMemo}.
+// What JSON can carry (computation, The sandbox; recall, The module). An expression: (utf8) => {fit, write, text}.
 // Evaluated before the document's module: it holds on to every function of the library that it uses.
 //   write(value)  → {text, value}: the JSON text and what it reads back as; or what keeps it from being JSON:
 //                   {what, path}: the first thing, in the order of the value, that JSON cannot carry, such as "a Date" at "$.campaigns[0].at"
 //                   {deep: true, path}: a list or object at level 513. What a getter or a Proxy raises is thrown on.
 //   fit(value)    → undefined, or the same record
 //   text(value)   → the JSON text of a record of the page loop's own, whatever a program did to the prototypes
-//   makeMemo(seen) → memo: the size and depth of a value whose parts were measured before; see below
 // `utf8(text)` gives the bytes of a text in UTF-8; it is given none that was added up.
 // No template literals: the engine makes their text with String.prototype.concat, which a run's program may change.
 (utf8) => {
   'use strict';
   const { apply, getPrototypeOf, getOwnPropertyDescriptor } = Reflect;
   const { parse, stringify } = JSON;
-  const { keys, values, getOwnPropertySymbols, hasOwn, is } = Object;
+  const { keys, values, hasOwn } = Object;
   const { isArray } = Array;
   const ObjectPrototype = Object.prototype;
   const ArrayPrototype = Array.prototype;
@@ -205,159 +204,6 @@
     return written.text === undefined ? written : undefined;
   };
 
-  // The fast way's memory (see the design, section 3), for a frozen context only. memo(value) → {bytes, levels, value}: the size
-  // of the JSON text, its depth (0 for what is no list and no object), and what it reads back as, made of copies of what is
-  // new and of what it remembers. Otherwise undefined: then write() says what is the matter, or carries it.
-  // `seen` is a WeakMap of each list and object that was walked, to its record; nothing may have changed one since. As JSON
-  // gives a value back, no list or object is in two places of it: what is remembered is kept in the first place, and copied to
-  // the others. A record's `stamp` is the number of the last memo that kept it, `above` the record it was kept in.
-  const makeMemo = (seen) => {
-    let copied; // the last container that was walked
-    let now = 0;
-    const kept = []; // the records that were kept in what is new, and those of what is new around them
-    const around = [];
-    let count = 0;
-    // the bytes of names, quotes and colon with them
-    let sizes = { __proto__: null };
-    let named = 0;
-    const sizeOf = (name) => {
-      if (++named > 10000) {
-        sizes = { __proto__: null };
-        named = 1;
-      }
-      return (sizes[name] = utf8(stringify(name)) + 1);
-    };
-    const loose = (value) => {
-      if (typeof value === 'number') return value - value === 0 && (value !== 0 || 1 / value > 0);
-      return typeof value === 'string' || value === null || typeof value === 'boolean';
-    };
-    const isKept = (record) => {
-      for (let each = record; each !== null; each = each.above) if (each.stamp === now) return true;
-      return false;
-    };
-    const remember = (copy, here, bytes, deepest) => {
-      if (deepest >= LEVELS) return undefined;
-      copied = copy;
-      here.bytes = bytes;
-      here.levels = deepest + 1;
-      seen.set(copy, here);
-      return here;
-    };
-    // What is remembered of a member that goes in here, or what a walk of it finds; `afresh` remembers nothing.
-    const place = (member, level, afresh, here) => {
-      const known = afresh ? undefined : seen.get(member);
-      if (known === undefined || isKept(known)) {
-        const made = walk(member, level, afresh || known !== undefined);
-        if (made !== undefined) made.above = here;
-        return made;
-      }
-      known.stamp = now;
-      kept[count] = known;
-      around[count++] = here;
-      copied = member;
-      return known;
-    };
-    // The two walks read every member twice, as write() does: a member that answers otherwise the second time is not carried.
-    const walkList = (value, level, afresh) => {
-      const here = { __proto__: null, bytes: 0, levels: 0, stamp: now, above: null };
-      const copy = [...value];
-      const { length } = copy;
-      if (value.length !== length) return undefined;
-      const others = [];
-      let inner = 0;
-      let deepest = 0;
-      for (let i = 0; i < length; i++) {
-        const member = copy[i];
-        if (member !== value[i]) return undefined;
-        if (typeof member !== 'object' || member === null) {
-          if (!loose(member)) return undefined;
-          others[others.length] = member;
-          continue;
-        }
-        const known = place(member, level + 1, afresh, here);
-        if (known === undefined) return undefined;
-        if (copied !== member) copy[i] = copied;
-        if (known.levels > deepest) deepest = known.levels;
-        inner += known.bytes;
-      }
-      const plain = others.length;
-      if (plain === length) return remember(copy, here, utf8(stringify(copy)), 0);
-      return remember(copy, here, length + 1 + inner + (plain === 0 ? 0 : utf8(stringify(others)) - plain - 1), deepest);
-    };
-    const walkObject = (value, level, afresh) => {
-      const prototype = getPrototypeOf(value);
-      if (prototype !== ObjectPrototype && prototype !== null) return undefined;
-      const here = { __proto__: null, bytes: 0, levels: 0, stamp: now, above: null };
-      const copy = { ...value };
-      const again = values(value);
-      const { length } = again;
-      if (getOwnPropertySymbols(copy).length !== 0) return undefined;
-      const others = [];
-      let bytes = length + 1;
-      let deepest = 0;
-      let i = 0;
-      for (const name in copy) {
-        const member = copy[name];
-        if (member !== again[i++]) return undefined;
-        if (typeof member !== 'object' || member === null) {
-          if (!loose(member)) return undefined;
-          others[others.length] = member;
-        } else {
-          const known = place(member, level + 1, afresh, here);
-          if (known === undefined) return undefined;
-          if (copied !== member) {
-            if (name === '__proto__') return undefined;
-            copy[name] = copied;
-          }
-          if (known.levels > deepest) deepest = known.levels;
-          bytes += known.bytes;
-        }
-        bytes += sizes[name] ?? sizeOf(name);
-      }
-      if (i !== length) return undefined;
-      const plain = others.length;
-      if (plain === length) return remember(copy, here, utf8(stringify(copy)), 0);
-      return remember(copy, here, bytes + (plain === 0 ? 0 : utf8(stringify(others)) - plain - 1), deepest);
-    };
-    const walk = (value, level, afresh) => {
-      if (level > LEVELS || value.toJSON !== undefined) return undefined;
-      return isArray(value) ? walkList(value, level, afresh) : walkObject(value, level, afresh);
-    };
-    // Whether nothing that was kept lies inside something else that was kept; says where each is now.
-    const apart = () => {
-      let clear = null;
-      for (let i = 0; i < count; i++) {
-        const { above } = kept[i];
-        if (above !== clear) {
-          if (isKept(above)) return false;
-          clear = above;
-        }
-        kept[i].above = around[i];
-      }
-      return true;
-    };
-    return (value) => {
-      if (typeof value !== 'object' || value === null) {
-        const written = write(value);
-        return written.text === undefined || is(value, -0) ? undefined : { __proto__: null, bytes: utf8(written.text), levels: 0, value };
-      }
-      let known = seen.get(value);
-      copied = value;
-      if (known === undefined) {
-        now++;
-        count = 0;
-        known = walk(value, 1, false);
-        if (known === undefined) return undefined;
-        if (!apart()) {
-          now++;
-          known = walk(value, 1, true);
-        }
-      }
-      known.above = null;
-      return { __proto__: null, bytes: known.bytes, levels: known.levels, value: copied };
-    };
-  };
-
   // A record of the page loop's own as JSON text. In a run the program may have put a toJSON on every object.
   const text = (value) => {
     if (typeof value !== 'object' || value === null) return stringify(value) ?? 'null';
@@ -372,5 +218,5 @@
     return list ? '[' + written + ']' : '{' + written + '}';
   };
 
-  return { __proto__: null, fit, write, text, makeMemo };
+  return { __proto__: null, fit, write, text };
 }

@@ -96,6 +96,7 @@
   let fold = null;
   let checkView = null;
   let memo = null;
+  const revised = { __proto__: null, count: 0, values: [], olds: [], added: [] };
   let conditions = [];
   let view = null;
   let viewText = 'null';
@@ -194,9 +195,14 @@
         return;
       }
     }
+    if (revised.count > 0) forget();
     view = back;
     viewText = text;
     viewBytes = bytes;
+  };
+  // No old part of a view is held once its new version is kept.
+  const forget = () => {
+    revised.count = revised.values.length = revised.olds.length = revised.added.length = 0;
   };
   const written = () => (viewText ??= stringify(view));
 
@@ -320,8 +326,8 @@
       viewText = stringify(view);
       viewBytes = utf8(viewText);
       folded = settings.folded;
-      checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: settings.fast, ...settings.schemaOptions });
-      memo = settings.fast ? fitness.makeMemo(new Memory()) : null;
+      checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: settings.fast, revised, ...settings.schemaOptions });
+      memo = settings.fast ? fitness.makeMemo(new Memory(), revised) : null;
       return '';
     },
     conditions(...given) {
@@ -382,7 +388,7 @@
       control[3] = 0;
       stall = null;
       // what it remembers may be of a view that was not kept
-      if (memo !== null) memo = fitness.makeMemo(new Memory());
+      if (memo !== null) memo = fitness.makeMemo(new Memory(), revised);
       return '';
     },
     frames: () => apply(join, frames, ['\n']),

@@ -21,6 +21,7 @@ from recallkit.errors import EngineError
 from recallkit.sandbox import pool
 from recallkit.sandbox.outcomes import OutOfMemory, OutOfTime, OutOfWork, SandboxDied, SandboxRaised
 from recallkit.sandbox.protocol import LEDGER_COLUMNS
+from recallkit.sandbox.fitness_parts import fitness_source
 from recallkit.sandbox.schema_parts import schema_source
 
 LEDGER_ROWS = 1_000
@@ -34,10 +35,8 @@ _PARTS = ("dates", "harden", "fitness", "page")
 @functools.cache
 def _parts() -> tuple[bytes, ...]:
     # each is one expression; the page loop comes last and is given the others
-    files = {
-        name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in ("dates", "harden", "fitness", "page")
-    }
-    return files["dates"], files["harden"], files["fitness"], schema_source().encode(), files["page"]
+    files = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in ("dates", "harden", "page")}
+    return files["dates"], files["harden"], fitness_source().encode(), schema_source().encode(), files["page"]
 
 
 def _bytes(text: bytes | str) -> bytes:

@@ -5,7 +5,7 @@ const yes = () => true;
 const no = () => false;
 
 function makeChecker(schema, options = {}) {
-  const { memo = false, frozen = false, documents = {} } = options;
+  const { memo = false, frozen = false, documents = {}, revised = { count: 0 } } = options;
   const resolver = makeResolver(schema, documents);
   const compiled = new Map(); // schema object -> Map of dynamic scope -> record
   const numbers = new Map(); // schema object -> its number, for the keys of dynamic scopes
@@ -39,7 +39,7 @@ function makeChecker(schema, options = {}) {
     if (known.has(here.key)) return known.get(here.key);
     const dialect = resource.dialect;
     const record = { schema: node, resource, scope: here, dialect, test: undefined, kind: '',
-      seen: undefined, whole: undefined, shallow: false, ref: undefined, dynamicRef: undefined, regexps: undefined };
+      seen: undefined, whole: undefined, partsOfObject: undefined, partsOfList: undefined, shallow: false, ref: undefined, dynamicRef: undefined, regexps: undefined };
     known.set(here.key, record);
     build(record);
     return record;
@@ -108,7 +108,7 @@ function makeChecker(schema, options = {}) {
     if (whole.length > 0) record.kind = '';
     let passes = all.length === 0 ? yes : all.length === 1 ? all[0] : both(all);
     const looksInside = ['items', 'additionalProperties', 'properties'].some((name) => hasOwn(s, name));
-    if (memo && (looksInside || whole.length > 0)) passes = remembering(passes, record);
+    if (memo && (looksInside || whole.length > 0)) passes = remembering(passes, record, whole.length === 0);
     record.test = passes;
   }
 
@@ -121,14 +121,24 @@ function makeChecker(schema, options = {}) {
   }
 
   // Remembers each object that passed. A record's verdict depends on the value alone (its dynamic scope is
-  // part of the record), so this holds as long as the objects do not change.
-  function remembering(passes, record) {
+  // part of the record), so this holds as long as the objects do not change. Of one that took the place of an old one
+  // that passed (memo.js), only what is new in it is asked, where the schema asks each member alone.
+  function remembering(passes, record, apart) {
     if (record.shallow) return passes;
+    const { partsOfObject, partsOfList } = apart ? record : {};
     const passed = new WeakSet();
+    const isRevised = (value) => {
+      for (let i = 0; i < revised.count; i++) {
+        if (revised.values[i] !== value) continue;
+        const parts = isArray(value) ? partsOfList : partsOfObject;
+        return parts !== undefined && passed.has(revised.olds[i]) && newPartsPass(parts, value, revised.added[i]);
+      }
+      return false;
+    };
     return (value) => {
       if (typeof value !== 'object' || value === null) return passes(value);
       if (passed.has(value)) return true;
-      if (!passes(value)) return false;
+      if (!(revised.count > 0 && isRevised(value)) && !passes(value)) return false;
       passed.add(value);
       return true;
     };
@@ -255,6 +265,7 @@ function makeChecker(schema, options = {}) {
     const free = slots.length === 0 && patterns.length === 0 && together.length === 0 && rest === yes
       && parts.least === 0 && parts.most === Infinity && parts.names === null;
     if (free) return yes;
+    if (asksEachMember(parts)) record.partsOfObject = parts;
     record.whole = recordTest(parts, frozen);
     return objectTest(parts, frozen);
   }
@@ -295,6 +306,7 @@ function makeChecker(schema, options = {}) {
     };
     const free = first.length === 0 && rest === yes && parts.least === 0 && parts.most === Infinity && !parts.unique
       && parts.contains === null;
+    if (asksEachItem(parts)) record.partsOfList = parts;
     return free ? yes : listTest(parts);
   }
 

@@ -81,6 +81,21 @@ function recordTest(parts, frozen) {
   return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3 && typeof o[n4] === k4;
 }
 
+// Whether a schema asks of an object how many members it has, and each of them alone, whatever its name; so of lists.
+function asksEachMember({ slots, rest, patterns, names, together }) {
+  return slots.length === 0 && rest !== null && patterns.length === 0 && names === null && together.length === 0;
+}
+function asksEachItem({ first, rest, unique, contains }) {
+  return first.length === 0 && rest !== null && !unique && contains === null;
+}
+// Whether such an object or list passes, where all of it but these members did.
+function newPartsPass({ rest, least, most }, value, added) {
+  const count = isArray(value) ? value.length : keysOf(value).length;
+  if (count < least || count > most) return false;
+  for (let i = 0; i < added.length; i++) if (!rest(added[i])) return false;
+  return true;
+}
+
 // parts: {slots, least, most, closed, rest, patterns, names, together}; gives object => boolean.
 function objectTest(parts, frozen) {
   const { slots, least, most, closed, rest, patterns, names, together } = parts;
@@ -92,8 +107,7 @@ function objectTest(parts, frozen) {
   if (walk !== null && !each && !countable && least === 0 && most === Infinity && together.length === 0) {
     return (object) => walk(object) >= 0;
   }
-  const mapOnly = walk === null && rest !== null && patterns.length === 0 && names === null && together.length === 0;
-  if (mapOnly) {
+  if (asksEachMember(parts)) {
     return (object) => {
       const keys = keysOf(object), count = keys.length;
       if (count < least || count > most) return false;
