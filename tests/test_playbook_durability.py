@@ -22,7 +22,11 @@ HARNESS = Path(__file__).parent / "playbook_harness.py"
 
 
 def harness(*arguments: object) -> Any:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HARNESS.parent.parent), str(HARNESS.parent)])}
+    # the package under test, wherever it is installed, and the tests' own helpers
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(rk.__file__).parents[1]), str(HARNESS.parent)]),
+    }
     command = [sys.executable, str(HARNESS), *map(str, arguments)]
     told = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert told.returncode == 0, told.stderr
