@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 from small_documents import events, recall
 
 import recallkit as rk
+from recallkit.views import timeline
 
 # Keeps several kinds of value: a list that slides, members that come and go, a text, a number.
 KEEPS = recall(
@@ -186,6 +190,38 @@ def test_seeking_after_the_sandbox_was_dropped_opens_another() -> None:
     fresh = KEEPS.fold(events(*range(20)), keyframe_every=5)
     assert [fresh.at(number).text for number in (13, 7)] == before
     assert folding.at(12).text == fresh.at(12).text
+
+
+def test_many_foldings_that_were_sought_in_keep_few_sandboxes_open() -> None:
+    history = rk.read_history(events(*range(12)))
+    foldings = [KEEPS.fold(history, keyframe_every=5) for _ in range(timeline.MOST_OPEN + 3)]
+    expected = foldings[0].at(7).text
+    assert [folding.at(7).text for folding in foldings] == [expected] * len(foldings)
+    sessions = [folding.timeline._session for folding in foldings]
+    assert sum(session is not None and session.alive for session in sessions) == timeline.MOST_OPEN
+    assert foldings[0].at(8).view["n"] == sum(range(8))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_a_forked_process_seeks_in_a_sandbox_of_its_own() -> None:
+    # in a process of its own: the one that forks must have no other threads' locks to fear
+    script = f"""
+import os, sys
+sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parent.parent)]!r}
+from small_documents import events, recall
+function = recall("export function fold(view: View, event: Event): View {{ return Number(view) + 1; }}")
+folding = function.fold(events(*range(40)), keyframe_every=30)
+folding.at(5)
+child = os.fork()
+if child == 0:
+    ok = [folding.at(n).view for n in (12, 7, 3)] == [12, 7, 3]
+    folding.timeline.close()
+    os._exit(0 if ok and function.fold(events(*range(3))).view == 3 else 1)
+status = os.waitpid(child, 0)[1]
+print(status, [folding.at(n).view for n in (9, 4, 22)])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "0 [9, 4, 22]\n", done.stderr
 
 
 @pytest.mark.slow

@@ -48,6 +48,7 @@ class Worker:
 
     def send(self, header: dict[str, Any], *blobs: bytes) -> None:
         """Send a command; its reply must be received before the next."""
+        self._owned()
         self._await_ready()
         try:
             with self._sending:
@@ -85,6 +86,11 @@ class Worker:
             raise EngineError(f"The sandbox broke down: {frame[0]['broken']}")
         return frame
 
+    def _owned(self) -> None:
+        # a command sent by a forked child would leave the parent with a reply that it did not ask for
+        if self.owner != os.getpid():
+            raise SandboxDied("The sandbox's worker belongs to the process that was forked.")
+
     def _await_ready(self) -> None:
         if not self._ready:
             self.receive()
@@ -92,6 +98,7 @@ class Worker:
 
     def stop(self) -> None:
         """Ask the call that is running to end soon."""
+        self._owned()
         with self._sending:
             write_frame(self._in, {"op": "stop"})
 
@@ -145,6 +152,18 @@ def discard(worker: Worker) -> None:
 def warm() -> None:
     """Start a worker now, so that the first sandbox need not wait for it."""
     give_back(take())
+
+
+def _forget() -> None:
+    """After a fork, in the child: the workers are the parent's, and a thread that is not here may hold the lock."""
+    global _lock
+    _lock = threading.RLock()
+    _idle.clear()
+    _all.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 @atexit.register

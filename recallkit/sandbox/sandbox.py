@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import struct
 import sys
 from dataclasses import dataclass
@@ -19,9 +20,9 @@ from typing import Any, Self
 from recallkit.bounds import RUN_MEMORY_BYTES
 from recallkit.errors import EngineError
 from recallkit.sandbox import pool
+from recallkit.sandbox.fitness_parts import fitness_source
 from recallkit.sandbox.outcomes import OutOfMemory, OutOfTime, OutOfWork, SandboxDied, SandboxRaised
 from recallkit.sandbox.protocol import LEDGER_COLUMNS
-from recallkit.sandbox.fitness_parts import fitness_source
 from recallkit.sandbox.schema_parts import schema_source
 
 LEDGER_ROWS = 1_000
@@ -123,8 +124,8 @@ class Sandbox:
 
     @property
     def alive(self) -> bool:
-        """Whether the sandbox can be called."""
-        return self._worker is not None
+        """Whether the sandbox can be called: not once closed, and after a fork by the process that opened it alone."""
+        return self._worker is not None and self._worker.owner == os.getpid()
 
     def close(self) -> None:
         """Drop the engine; its worker is kept ready for another."""

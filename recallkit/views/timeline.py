@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import weakref
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from recallkit.views.fold import Fold
 
 CACHED_BYTES = 16 << 20
+
+# Each open sandbox is a process: those sought in last keep theirs, an earlier one opens another when it is asked again.
+MOST_OPEN = 8
+_open: dict[weakref.ref[Timeline], None] = {}  # the one used last stands last
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class Moment:
 
 
 class Timeline:
-    """Views by number of folded events. One sandbox stays open for it; close() drops it."""
+    """Views by number of folded events. One sandbox stays open for it while it is used; close() drops it."""
 
     def __init__(self, fold: Fold) -> None:
         self._fold = fold
@@ -77,6 +82,7 @@ class Timeline:
         self._cache: OrderedDict[int, str] = OrderedDict()
         self._cached = 0
         self._lock = threading.Lock()
+        self._ref = weakref.ref(self)
 
     def __len__(self) -> int:
         return self._fold.folded
@@ -130,6 +136,7 @@ class Timeline:
             session.restore(text, start)
         else:
             start = self._position
+        self._used()
         self._position = -1
         refold(self._fold, session, start, number)
         self._position = number
@@ -143,8 +150,27 @@ class Timeline:
                 self._cached -= len(self._cache.popitem(last=False)[1])
         return text
 
+    def _used(self) -> None:
+        _open.pop(self._ref, None)
+        _open[self._ref] = None
+        for ref in list(_open)[:-MOST_OPEN]:
+            other = ref()
+            if other is None:
+                _open.pop(ref, None)
+            elif other._lock.acquire(blocking=False):  # one that is seeking in another thread keeps its sandbox
+                try:
+                    other._drop()
+                    _open.pop(ref, None)
+                finally:
+                    other._lock.release()
+
     def close(self) -> None:
         """Drop the sandbox that seeking keeps open."""
+        with self._lock:
+            self._drop()
+        _open.pop(self._ref, None)
+
+    def _drop(self) -> None:
         if self._session is not None:
             self._session.close()
             self._session = None
