@@ -122,10 +122,17 @@ def test_a_view_does_not_tell_a_page_from_the_next() -> None:
             assert folding.at(number).view["told"] == ["zero", "apart", "no symbol"]
 
 
-@pytest.mark.parametrize("page", [0, 1_001, -1])
-def test_a_page_holds_1_to_1000_records(page: int) -> None:
+@pytest.mark.parametrize("page", [0, 1_001, -1, 1.5, "7", True, None])
+def test_a_page_holds_1_to_1000_records(page: Any) -> None:
     with pytest.raises(rk.InvalidInput, match="1 to 1000"):
         SPENDER.fold(events(1), page=page)
+
+
+@pytest.mark.parametrize("option", ["keyframe_every", "tries"])
+@pytest.mark.parametrize("given", [0, -1, 1.5, "7", True])
+def test_keyframes_and_tries_are_whole_numbers_from_1(option: str, given: Any) -> None:
+    with pytest.raises(rk.InvalidInput, match=f"{option} takes a whole number from 1"):
+        SPENDER.fold(events(1), **{option: given})
 
 
 def test_a_page_of_large_events_is_cut_shorter_and_the_view_is_the_same() -> None:

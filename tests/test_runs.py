@@ -9,6 +9,7 @@ import datetime
 import json
 from typing import Any
 
+import pandas as pd
 import pytest
 from small_documents import computation, events, recall
 
@@ -123,7 +124,21 @@ def test_the_clock_shows_the_moment_the_run_started(started: Any) -> None:
     assert function.run(function.fold([]), started_at=started).output == expected
 
 
-@pytest.mark.parametrize("started", ["yesterday", True])
+NO_MOMENTS = {
+    "words": "yesterday",
+    "truth": True,
+    "a day": datetime.date(2026, 10, 1),
+    "NaT": pd.NaT,
+    "NaN": float("nan"),
+    "infinity": float("inf"),
+    "past a Date": 8.64e15 + 1,
+    "past a float": 10**400,
+    "bytes": b"2026-10-01T09:00:00Z",
+    "a list": [],
+}
+
+
+@pytest.mark.parametrize("started", NO_MOMENTS.values(), ids=NO_MOMENTS)
 def test_a_moment_that_is_none_is_refused(started: Any) -> None:
     with pytest.raises(rk.InvalidInput, match="started_at"):
         computation(PROGRAM % "return 1;").run(started_at=started)

@@ -105,15 +105,21 @@ def fold_history(
     stop : Stop, optional
         Once it is set, the fold ends as after Ctrl-C.
     """
-    if not 1 <= page <= PAGE_RECORDS:
-        raise InvalidInput(f"page takes a whole number from 1 to {PAGE_RECORDS}; this one is {page}.")
-    if keyframe_every is not None and keyframe_every < 1:
-        raise InvalidInput(f"keyframe_every takes a whole number from 1; this one is {keyframe_every}.")
+    if not _whole(page) or not 1 <= page <= PAGE_RECORDS:
+        raise InvalidInput(f"page takes a whole number from 1 to {PAGE_RECORDS}; this one is {page!r:.60}.")
+    if keyframe_every is not None and (not _whole(keyframe_every) or keyframe_every < 1):
+        raise InvalidInput(f"keyframe_every takes a whole number from 1; this one is {keyframe_every!r:.60}.")
+    if not _whole(tries) or tries < 1:
+        raise InvalidInput(f"tries takes a whole number from 1; this one is {tries!r:.60}.")
     fold = Fold(definition, history, select(definition, history, name=name), name=name)
     fold.view = definition.initial
     fold.keyframes = Keyframes(keyframe_every, fold.view)
     _Driver(fold, page, seconds, tries, fast, watcher, stop).run()
     return fold
+
+
+def _whole(given: object) -> bool:
+    return hasattr(given, "__index__") and not isinstance(given, bool)
 
 
 def go_on(fold: Fold, *, watcher: Watcher | None = None) -> None:

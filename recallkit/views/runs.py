@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import json
+import numbers
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -41,6 +42,7 @@ NOT_GIVEN: Any = object()
 
 # Waits for a turn to run, of which a playbook has four; gives the seconds that are left of the run's ten.
 Turn = Callable[[], contextlib.AbstractContextManager[float]]
+MOST_MOMENT = 8.64e15  # the milliseconds on either side of the epoch that a Date reaches (ECMA-262, Time Values)
 STARTED_AT_WORDS = "started_at takes a datetime, a text such as 2026-10-01T09:00:00Z, or milliseconds"
 
 # What went wrong at the event a view stopped at, in fixed words (recall, When a view stalls).
@@ -115,18 +117,21 @@ def moment_of(started_at: datetime.datetime | str | float | None) -> float:
     """Return the milliseconds since the epoch of a start time: a datetime, ISO text, milliseconds, or now."""
     if started_at is None:
         return float(int(time.time() * 1_000))
-    if isinstance(started_at, bool):
+    given: Any = started_at
+    if isinstance(given, bool):
         raise InvalidInput(f"{STARTED_AT_WORDS}.")
-    if isinstance(started_at, int | float):
-        return float(started_at)
-    if isinstance(started_at, str):
-        try:
-            started_at = datetime.datetime.fromisoformat(started_at)
-        except ValueError:
-            raise InvalidInput(f"{STARTED_AT_WORDS}; not {started_at!r}.") from None
-    if started_at.tzinfo is None:
-        started_at = started_at.replace(tzinfo=datetime.UTC)
-    return float(round(started_at.timestamp() * 1_000))
+    try:
+        if isinstance(given, str):
+            given = datetime.datetime.fromisoformat(given)
+        if isinstance(given, datetime.datetime):
+            # pandas' NaT is a datetime that has no moment: it raises ValueError here
+            given = given if given.tzinfo is not None else given.replace(tzinfo=datetime.UTC)
+            return float(round(given.timestamp() * 1_000))
+        if isinstance(given, numbers.Real) and abs(moment := float(given)) <= MOST_MOMENT:
+            return moment
+    except (ValueError, OverflowError):
+        pass
+    raise InvalidInput(f"{STARTED_AT_WORDS}; not {started_at!r:.60}.")
 
 
 def run_answer(
