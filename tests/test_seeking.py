@@ -192,6 +192,14 @@ def test_seeking_after_the_sandbox_was_dropped_opens_another() -> None:
     assert folding.at(12).text == fresh.at(12).text
 
 
+@pytest.mark.parametrize(("before", "after"), [([1, 2, 1], [2]), ([0, 1, 2, 3, 1], [0, 2, 3]), ([1, 2, 3, 4], [2, 3])])
+def test_the_patch_of_a_list_that_lost_both_its_ends_leads_to_the_list_after(before: Any, after: Any) -> None:
+    moment = recall("export function fold(view: View, event: Event): View { return event.data as View; }").fold(
+        events(before, after)
+    )
+    assert apply(before, moment.at(2).patch) == after
+
+
 def test_many_foldings_that_were_sought_in_keep_few_sandboxes_open() -> None:
     history = rk.read_history(events(*range(12)))
     foldings = [KEEPS.fold(history, keyframe_every=5) for _ in range(timeline.MOST_OPEN + 3)]

@@ -67,7 +67,7 @@ def _compare_lists(a: list[Any], b: list[Any], path: str, patch: Patch) -> None:
         _splice(a, b, head, tail, path, patch)
         return
     # a window that slid: some left at the front, others came at the end
-    for shift in range(1, len(a) - head):
+    for shift in range(max(1, len(a) - len(b)), len(a) - head):  # what is left of a must have room in b
         if same(a[head + shift], b[head]) and all(map(same, a[head + shift :], b[head : len(a) - shift])):
             patch.extend({"op": "remove", "path": f"{path}/{head}"} for _ in range(shift))
             for place in range(len(a) - shift, len(b)):
