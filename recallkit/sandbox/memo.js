@@ -5,7 +5,8 @@
 // memo(value) → {bytes, value}: the size of the JSON text, and what it reads back as, made of what is new and of what is
 // remembered. Otherwise undefined: then write() says what is the matter, or carries it.
 //   seen     a WeakMap of each list and object of the last view to its record: {bytes, levels, stamp, above}
-//   revised  {count, values, olds, added}: the lists and objects that took the place of an old one, and what is new in each
+//   revised  {count, values, olds, added, counts}: the lists and objects that took the place of an old one, what is new in each,
+//            and how many members it has
 // As JSON gives a value back, no list or object stands in two places of it: what is remembered is kept in the first place, and
 // copied to the others. A record's `levels` is at least the depth; where it may be too deep, write() decides.
 (utf8, write) => {
@@ -20,7 +21,7 @@
   const AHEAD = 8; // how far a member is sought in the old list or object, where some were dropped before it
   const MOST = 64; // more revisions than these, and all is walked
 
-  return (seen, revised = { count: 0, values: [], olds: [], added: [] }) => {
+  return (seen, revised = { count: 0, values: [], olds: [], added: [], counts: [] }) => {
     let copied; // the last container that was walked
     let now = 0;
     const kept = []; // the records that were kept in what is new, and those of what is new around them
@@ -153,7 +154,9 @@
     // The usual fold makes a new version of a few lists and objects, with nearly the same members in the same order. Set beside
     // the old version, what both have is passed by a comparison, and only what is new is walked. Each part of the old view is
     // used once at most; one that has moved elsewhere leaves it all to the walk above.
-    let last; // what memo gave last
+    let last; // what memo gave last, and its names and members where they are known
+    let lastNames = null;
+    let lastMembers = null;
     let strict = false;
     let pause = 0; // memos to come that try no revision, after some that failed
     let failures = 0;
@@ -181,8 +184,8 @@
         if (getPrototypeOf(value) !== ObjectPrototype) return false;
         names = keys(value);
         members = values(value);
-        oldNames = keys(old);
-        before = values(old);
+        oldNames = old === last ? (lastNames ?? keys(old)) : keys(old);
+        before = old === last ? (lastMembers ?? values(old)) : values(old);
       }
       const { length } = members;
       const most = before.length;
@@ -257,12 +260,17 @@
         if (copied === member) continue;
         if (list) copy[come[place]] = copied;
         else if (names[come[place]] === '__proto__') return false;
-        else value[names[come[place]]] = copied;
+        else members[come[place]] = value[names[come[place]]] = copied;
       }
       if (level + levels > LEVELS + 1 || pending >= MOST) return false;
       revised.values[pending] = copy;
       revised.olds[pending] = old;
       revised.added[pending] = added;
+      revised.counts[pending] = length;
+      if (level === 1) {
+        lastNames = names;
+        lastMembers = members;
+      }
       records[pending] = known;
       sizesOf[pending] = revisedBytes = bytes;
       levelsOf[pending++] = revisedLevels = levels;
@@ -310,6 +318,7 @@
     return (value) => {
       if (typeof value !== 'object' || value === null) {
         last = undefined;
+        lastNames = lastMembers = null;
         const written = write(value);
         return written.text === undefined || is(value, -0) ? undefined : { __proto__: null, bytes: utf8(written.text), value };
       }
@@ -324,6 +333,7 @@
           known = records[pending - 1];
         } else {
           last = undefined;
+          lastNames = lastMembers = null;
           known = walk(value, 1, false);
           if (known === undefined) return undefined;
           if (!apart()) {
@@ -333,7 +343,11 @@
         }
       }
       known.above = null;
-      last = copied;
+      if (last !== copied) {
+        // only a revision knows the names of what it gives
+        if (revised.count === 0) lastNames = lastMembers = null;
+        last = copied;
+      }
       return { __proto__: null, bytes: known.bytes, value: copied };
     };
   };

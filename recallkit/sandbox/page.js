@@ -96,7 +96,7 @@
   let fold = null;
   let checkView = null;
   let memo = null;
-  const revised = { __proto__: null, count: 0, values: [], olds: [], added: [] };
+  const revised = { __proto__: null, count: 0, values: [], olds: [], added: [], counts: [] };
   let conditions = [];
   let view = null;
   let viewText = 'null';
@@ -202,7 +202,7 @@
   };
   // No old part of a view is held once its new version is kept.
   const forget = () => {
-    revised.count = revised.values.length = revised.olds.length = revised.added.length = 0;
+    revised.count = revised.values.length = revised.olds.length = revised.added.length = revised.counts.length = 0;
   };
   const written = () => (viewText ??= stringify(view));
 

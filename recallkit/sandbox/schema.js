@@ -131,7 +131,7 @@ function makeChecker(schema, options = {}) {
       for (let i = 0; i < revised.count; i++) {
         if (revised.values[i] !== value) continue;
         const parts = isArray(value) ? partsOfList : partsOfObject;
-        return parts !== undefined && passed.has(revised.olds[i]) && newPartsPass(parts, value, revised.added[i]);
+        return parts !== undefined && passed.has(revised.olds[i]) && newPartsPass(parts, revised.counts[i], revised.added[i]);
       }
       return false;
     };

@@ -88,9 +88,8 @@ function asksEachMember({ slots, rest, patterns, names, together }) {
 function asksEachItem({ first, rest, unique, contains }) {
   return first.length === 0 && rest !== null && !unique && contains === null;
 }
-// Whether such an object or list passes, where all of it but these members did.
-function newPartsPass({ rest, least, most }, value, added) {
-  const count = isArray(value) ? value.length : keysOf(value).length;
+// Whether such an object or list of `count` members passes, where all of it but those added did.
+function newPartsPass({ rest, least, most }, count, added) {
   if (count < least || count > most) return false;
   for (let i = 0; i < added.length; i++) if (!rest(added[i])) return false;
   return true;
