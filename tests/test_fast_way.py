@@ -1,5 +1,7 @@
-"""The fast way of folding is the plain way: wherever a module is judged to write nothing that it did not make, both give the
-same views, bytes, steps, stalls and lines, event by event."""
+"""The fast way of folding is the plain way, event by event.
+
+Wherever a module is judged to write nothing that it did not make, both give the same views, bytes, steps, stalls and lines.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def test_the_grammar_gives_both_ways_and_few_documents_that_cannot_be_saved() ->
 @pytest.mark.parametrize("plain", [True, False])
 def test_a_view_that_is_written_with_care_is_measured_as_any_other(plain: bool) -> None:
     # a member named toJSON keeps the engine from writing the view by itself
-    function = recall("export function fold(view: View, event: Event): View { return [event.data ?? null, view]; }", initial=[])
+    function = recall(
+        "export function fold(view: View, event: Event): View { return [event.data ?? null, view]; }", initial=[]
+    )
     history = [{"toJSON": [n], "text": "\u00e9\u2028" * 200, "more": ["x" * 3000, 1.5]} for n in range(5)]
     folding = function.fold(events(*history), plain=plain)
     assert folding.way == "fast"

@@ -47,7 +47,9 @@ class Writer:
         return f"x{self.count}"
 
     def plain(self) -> str:
-        return self.pick("0", "1", "-1.5", "'s'", "'😀'", "null", "true", "e.id", "e.type", "list(v).length", "-0", '"\\ud800"')
+        return self.pick(
+            "0", "1", "-1.5", "'s'", "'😀'", "null", "true", "e.id", "e.type", "list(v).length", "-0", '"\\ud800"'
+        )
 
     def value(self, depth: int = 0) -> str:
         """Write an expression: a part of the view or the event, a copy of one, or something new that may hold both."""
@@ -68,7 +70,9 @@ class Writer:
         if kind == 10:
             return f"[{inner()}, {inner()}]"
         if kind == 11:
-            return f"list({inner()}).map((x) => {self.pick('x', '[x]', '({ x })', '({ ...rec(x), n: 1 })', 'typeof x')})"
+            return (
+                f"list({inner()}).map((x) => {self.pick('x', '[x]', '({ x })', '({ ...rec(x), n: 1 })', 'typeof x')})"
+            )
         if kind == 12:
             keep = self.pick("i > 0", "typeof x === 'object'", "x !== v", "x")
             return f"list({inner()}).filter((x, i) => {keep})"
@@ -163,10 +167,27 @@ class Writer:
     def result(self) -> str:
         odd = self.chance.randrange(60)
         if odd == 0:
-            return self.pick("new Date(0)", "{ a: undefined }", "[() => 1]", "NaN", "new Map()", "[,]", "{ n: 1n } as any", "undefined")
+            return self.pick(
+                "new Date(0)",
+                "{ a: undefined }",
+                "[() => 1]",
+                "NaN",
+                "new Map()",
+                "[,]",
+                "{ n: 1n } as any",
+                "undefined",
+            )
         if odd == 1:
             return "{ t, u, w, v, e }"
-        made = self.pick("{ ...rec(v), t, u }", "[...list(v), t].slice(-6)", "{ t, u, w, v }", "t", "[v, t]", "{ ...rec(v), [e.type]: w }", "w")
+        made = self.pick(
+            "{ ...rec(v), t, u }",
+            "[...list(v), t].slice(-6)",
+            "{ t, u, w, v }",
+            "t",
+            "[v, t]",
+            "{ ...rec(v), [e.type]: w }",
+            "w",
+        )
         return f"((out: any) => (small(out) ? out : cut(out, 0)))({made})" if self.chance.random() < 0.9 else made
 
 
@@ -175,7 +196,12 @@ def draw_module(chance: Random) -> str:
     writer = Writer(chance, mutate=chance.choice([0, 0, 0, 0.05]))
     lines = [writer.statement() for _ in range(chance.randint(1, 6))]
     if chance.randrange(40) == 0:
-        lines.append("if (Math.abs(Number(e.id)) > 3) " + writer.pick("for (;;) ;", "throw e.data;", "null!.x;", "rec(v).a.b.c;", "(function f(): any { return f() + 1; })();"))
+        lines.append(
+            "if (Math.abs(Number(e.id)) > 3) "
+            + writer.pick(
+                "for (;;) ;", "throw e.data;", "null!.x;", "rec(v).a.b.c;", "(function f(): any { return f() + 1; })();"
+            )
+        )
     text = "\n".join(f"  {line}" for line in lines)
     return f"export function fold(view: View, event: Event): View {{\n{HELPERS}{text}\n  return ({writer.result()}) as any;\n}}\n"
 

@@ -40,7 +40,10 @@ def main() -> int:
                     if fast[name] != plain[name]:
                         print(f"  {name}:\n    fast  {fast[name]!r}\n    plain {plain[name]!r}")
         seed += 1
-    print(f"{seed - asked.seed} cases from seed {asked.seed}: " + ", ".join(f"{n} {name}" for name, n in counts.most_common()))
+    print(
+        f"{seed - asked.seed} cases from seed {asked.seed}: "
+        + ", ".join(f"{n} {name}" for name, n in counts.most_common())
+    )
     return 1 if counts["different"] else 0
 
 
