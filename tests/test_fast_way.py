@@ -1,6 +1,7 @@
 """The fast way of folding is the plain way, event by event.
 
-Wherever a module is judged to write nothing that it did not make, both give the same views, bytes, steps, stalls and lines.
+Wherever a module is judged to write nothing that it did not make, both give the same views, bytes, steps, stalls and
+lines.
 """
 
 from __future__ import annotations
