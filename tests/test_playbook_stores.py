@@ -61,7 +61,7 @@ def test_every_document_of_the_repository_keeps_the_same_view(playbook: rk.Playb
     assert [imported.text(seq) for seq in imported.seqs.tolist()] == texts
 
 
-@pytest.mark.parametrize("bad", ["raised", "size", "schema", "unfit", "work"])
+@pytest.mark.parametrize("bad", ["raised", "size", "schema", "unfit", "work", "memory", "refused"])
 def test_a_stalled_view_stands_as_its_fold_does(playbook: rk.Playbook, bad: str) -> None:
     bodies = {
         "raised": "throw new TypeError('no');",
@@ -69,6 +69,9 @@ def test_a_stalled_view_stands_as_its_fold_does(playbook: rk.Playbook, bad: str)
         "schema": "return -1;",
         "unfit": "return undefined as unknown as View;",
         "work": "for (;;) {}",
+        "memory": "return 'x'.padEnd(90_000_000, '-').length;",
+        # the compiler takes so many groups, the engine does not: the module loads at no event
+        "refused": f"return /{'(' * 300}{')' * 300}/.test('x') ? 1 : 2;",
     }
     body = f"""export function fold(view: View, event: Event): View {{
       if (event.data === 'bad') {{ {bodies[bad]} }}
