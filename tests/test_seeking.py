@@ -215,7 +215,7 @@ def test_a_forked_process_seeks_in_a_sandbox_of_its_own() -> None:
     # in a process of its own: the one that forks must have no other threads' locks to fear
     script = f"""
 import os, sys
-sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parent.parent)]!r}
+sys.path[:0] = {[str(Path(__file__).parent), str(Path(rk.__file__).parents[1])]!r}
 from small_documents import events, recall
 function = recall("export function fold(view: View, event: Event): View {{ return Number(view) + 1; }}")
 folding = function.fold(events(*range(40)), keyframe_every=30)
