@@ -106,7 +106,11 @@
   let masks = [];
   let next = 0;
   let stall = null;
+  // keyframes of the last run: after how many folds, and the view's text; and the milliseconds folded since the one before
   let frames = [];
+  let frameFolds = [];
+  let sinceFrame = 0;
+  let foldsSinceFrame = 0;
 
   const sameJson = (a, b) => {
     if (a === b) return true;
@@ -326,6 +330,7 @@
       viewText = stringify(view);
       viewBytes = utf8(viewText);
       folded = settings.folded;
+      sinceFrame = foldsSinceFrame = 0;
       checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: settings.fast, revised, ...settings.schemaOptions });
       memo = settings.fast ? fitness.makeMemo(new Memory(), revised) : null;
       return '';
@@ -345,14 +350,21 @@
       masks = parse(maskText);
       next = 0;
       frames = [];
+      frameFolds = [];
       return '';
     },
     // Folds on from where the page stands, until its end, the moment given, or `most` folds; the ledger has a row an event.
-    run(milliseconds, most, every) {
-      const until = now() + +milliseconds;
+    // A keyframe is kept after so many folds (`every`), or once the folds since the last took so many milliseconds (`spacing`)
+    // and by so many milliseconds a byte (`price`) more than writing this view out; 0: none is kept in that way.
+    run(milliseconds, most, every, spacing, price) {
+      let moment = now();
+      const until = moment + +milliseconds;
       const last = folded + +most;
       const everyFolds = +every;
+      const least = +spacing;
+      const perByte = +price;
       frames = [];
+      frameFolds = [];
       let kept = 0;
       let ended = 'page';
       while (next < events.length) {
@@ -367,31 +379,34 @@
         }
         events[next] = null;
         next++;
-        if (folded !== before && everyFolds > 0 && folded % everyFolds === 0) {
-          apply(push, frames, [written()]);
-          kept += viewText.length;
+        const after = now();
+        sinceFrame += after - moment;
+        moment = after;
+        if (folded !== before) {
+          foldsSinceFrame++;
+          const due = everyFolds > 0 ? foldsSinceFrame >= everyFolds : least > 0 && sinceFrame >= least && sinceFrame >= perByte * viewBytes;
+          if (due) {
+            apply(push, frames, [written()]);
+            apply(push, frameFolds, [folded]);
+            kept += viewText.length;
+            sinceFrame = foldsSinceFrame = 0;
+            moment = now();
+          }
         }
-        if (folded >= last || kept > 4194304 || now() > until) {
+        if (folded >= last || kept > 4194304 || moment > until) {
           ended = next < events.length ? 'until' : 'page';
           break;
         }
       }
       control[11] = PHASE.idle;
-      return stringify({ next, folded, ended, stall });
+      return stringify({ next, folded, ended, stall, frames: frames.length });
     },
     // After an interruption: where the page stands, and what was known of the stall.
     state() {
       unbounded();
-      return stringify({ next, folded, ended: 'interrupted', stall });
+      return stringify({ next, folded, ended: 'interrupted', stall, frames: 0 });
     },
-    resume() {
-      control[3] = 0;
-      stall = null;
-      // what it remembers may be of a view that was not kept
-      if (memo !== null) memo = fitness.makeMemo(new Memory(), revised);
-      return '';
-    },
-    frames: () => apply(join, frames, ['\n']),
+    frames: () => (frames.length === 0 ? '' : stringify(frameFolds) + '\n' + apply(join, frames, ['\n'])),
     view: written,
 
     // ---- runs: one call of an exported function, or of a function given, under its bounds -----------------

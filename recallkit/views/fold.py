@@ -97,7 +97,7 @@ def fold_history(
     page : int
         Records a page, 1 to 1,000; the same view, steps and checkpoints at every size.
     keyframe_every : int, optional
-        Folds between two keyframes; chosen by their bytes when left out.
+        Folds between two keyframes; chosen by what they cost when left out.
     seconds, tries
         What one fold may take, and how often one that ran out of it is tried before it stalls.
     name : str, optional
@@ -150,6 +150,7 @@ class _Driver:
         self.failures = 0
         self.failed_at = -1
         self.suspect_until = 0
+        self.frames: list[tuple[int, str]] = []
 
     def run(self) -> None:
         fold = self.fold
@@ -160,9 +161,11 @@ class _Driver:
                     raise KeyboardInterrupt
                 self._page()
             fold.view = self._last_view()
+            self._keep_frames()
         except KeyboardInterrupt:
             if fold.stall is None:
                 fold.state = "stopped"
+            self._keep_frames()
             if self.session is not None:
                 self.session.sandbox.kill()  # half a command may lie in its pipe, or a reply that nobody took
             fold.view = view_after(fold, fold.folded)
@@ -176,11 +179,13 @@ class _Driver:
                 return self.session.view()
             except EngineError:
                 self.session.sandbox.kill()
+        self._keep_frames()
         return view_after(self.fold, self.fold.folded)
 
     def _open(self) -> FoldSession:
         """Return the session, opened anew at the last view when the one before died."""
         if self.session is None or not self.session.alive:
+            self._keep_frames()
             text = view_after(self.fold, self.fold.folded)
             self.session = FoldSession(
                 self.fold.definition, initial=text, folded=self.fold.folded, seconds=self.seconds, fast=self.fast
@@ -225,9 +230,10 @@ class _Driver:
             self.suspect_until = self.fold.done + length
 
     def _advance(self, session: FoldSession, handled: int) -> Advance:
-        every = self.fold.keyframes.every
-        session.send(every=every)
+        keyframes = self.fold.keyframes
+        session.send(every=keyframes.every, spacing=keyframes.spacing)
         try:
+            self._keep_frames()  # compressed while the sandbox folds
             return self._receive(session, handled)
         except KeyboardInterrupt:
             self.fold.state = "stopped"
@@ -250,7 +256,6 @@ class _Driver:
 
     def _take(self, advance: Advance, start: int) -> None:
         fold = self.fold
-        before = fold.folded
         seqs = fold.selection.seqs
         for offset, row in enumerate(advance.rows):
             outcome = int(row[3])
@@ -258,8 +263,13 @@ class _Driver:
                 fold.ledger.append(int(seqs[start + offset]), row)
             elif outcome == UNREADABLE:
                 fold.passed_over.append(int(seqs[start + offset]))
-        if advance.reply.cut is None and self.session is not None and fold.keyframes.due(before, fold.folded):
-            fold.keyframes.add(before, fold.folded, self.session.frames())
+        if advance.frames and self.session is not None:
+            self.frames += self.session.frames()
+
+    def _keep_frames(self) -> None:
+        with undisturbed():
+            self.fold.keyframes.add(self.frames)
+            self.frames = []
 
     def _ended(self, session: FoldSession, advance: Advance, stop: int) -> None:
         ended = advance.ended

@@ -9,22 +9,34 @@ from recallkit.bounds import MIB
 
 # Caches are bounded in bytes, not in steps: past this, every second keyframe is dropped and fewer are kept.
 KEYFRAME_BYTES = 64 * MIB
-FIRST_EVERY = 64
+# Seeking folds again what lies after a keyframe: half of this on average.
+SPACING_MS = 40.0
 
 
 class Keyframes:
-    """The initial view and a view every so many folds.
+    """The initial view and views on the way.
 
     Parameters
     ----------
     every : int, optional
-        Folds between two keyframes; when left out, 64 at first and doubled whenever they pass 64 MiB.
+        Folds between two keyframes. When left out they are apart by what folding took: 40 ms, more where the view is
+        large, so that they cost little at any size. Whenever they pass `most_bytes` every second one is dropped.
     initial : str
         The view before any event, as JSON text.
+
+    Attributes
+    ----------
+    every : int
+        Folds between two keyframes from here on; 0: as `spacing` says.
+    spacing : float
+        Milliseconds of folding between two keyframes from here on.
+    bytes : int
+        What they take in memory.
     """
 
     def __init__(self, every: int | None = None, initial: str = "null", *, most_bytes: int = KEYFRAME_BYTES) -> None:
-        self.every = every or FIRST_EVERY
+        self.every = every or 0
+        self.spacing = 0.0 if every else SPACING_MS
         self._most = most_bytes
         self._at = [0]
         self._views = [_pack(initial)]
@@ -33,16 +45,10 @@ class Keyframes:
     def __len__(self) -> int:
         return len(self._at)
 
-    def due(self, before: int, after: int) -> bool:
-        """Whether some of the folds after `before`, up to `after`, make a keyframe."""
-        return after // self.every > before // self.every
-
-    def add(self, before: int, after: int, texts: list[str]) -> None:
-        """Keep the views of the folds in (`before`, `after`] that are multiples of ``every``."""
-        first = (before // self.every + 1) * self.every
-        for number, text in enumerate(texts):
-            at = first + number * self.every
-            if at > after or at <= self._at[-1]:
+    def add(self, frames: list[tuple[int, str]]) -> None:
+        """Keep views: after how many folds each, and its JSON text."""
+        for at, text in frames:
+            if at <= self._at[-1]:
                 continue
             packed = _pack(text)
             self._at.append(at)
@@ -53,9 +59,9 @@ class Keyframes:
 
     def _thin(self) -> None:
         self.every *= 2
-        kept = [place for place, at in enumerate(self._at) if at % self.every == 0]
-        self._at = [self._at[place] for place in kept]
-        self._views = [self._views[place] for place in kept]
+        self.spacing *= 2
+        self._at = self._at[::2]
+        self._views = self._views[::2]
         self.bytes = sum(map(len, self._views))
 
     def before(self, folded: int) -> tuple[int, str]:
