@@ -50,6 +50,7 @@ CRASHES: Final = 20
 
 # Pages (recall, How the view is kept)
 PAGE_RECORDS: Final = 1_000
+PAGE_MS: Final = 5.0  # our own: reading a page and writing its view, beside the folds, where nobody measured it
 PAGES_PER_PASS: Final = 10
 PASS_SECONDS: Final = 1.0
 PLAYBOOKS_AT_ONCE: Final = 4

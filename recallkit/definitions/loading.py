@@ -6,14 +6,18 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
-from recallkit.definitions.computation import ComputationDefinition, read_computation
-from recallkit.definitions.fields import Kind
-from recallkit.definitions.frontmatter import Document, read_document
-from recallkit.definitions.recall import RecallDefinition, read_recall
+from recallkit.definitions.checker import warm
 from recallkit.errors import InvalidInput, Problem, Refused
 
-Definition = RecallDefinition | ComputationDefinition
+if TYPE_CHECKING:
+    from recallkit.definitions.computation import ComputationDefinition
+    from recallkit.definitions.fields import Kind
+    from recallkit.definitions.frontmatter import Document
+    from recallkit.definitions.recall import RecallDefinition
+
+Definition: TypeAlias = "RecallDefinition | ComputationDefinition"
 Source = str | bytes | os.PathLike[str]
 
 _FOLD = re.compile(r"^[ \t]*export[ \t]+function[ \t]+fold\b", re.MULTILINE)
@@ -96,9 +100,17 @@ def read_path_or_text(source: Source) -> str | bytes:
 def _read(text: str | bytes, kind: Kind | None) -> tuple[Definition | None, Sequence[Problem]]:
     if kind not in (None, "recall", "computation"):
         raise InvalidInput(f"A document is of the kind recall or computation, not {kind!r}")
+    # The compiler loads in a process of its own while this one imports the parts that read a document.
+    warm()
+    from recallkit.definitions.frontmatter import read_document
+
     document = read_document(text)
     if (kind or detect_kind(document)) == "recall":
+        from recallkit.definitions.recall import read_recall
+
         return read_recall(document)
+    from recallkit.definitions.computation import read_computation
+
     return read_computation(document)
 
 

@@ -6,11 +6,15 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final
 
-import referencing.jsonschema
-from jsonschema import Draft7Validator, Draft202012Validator, validators
-from jsonschema_specifications import REGISTRY as SPECIFICATIONS
-from referencing import Registry, Resource
-
+from recallkit.definitions import json_schema
+from recallkit.definitions.json_schema import (
+    SPECIFICATIONS,
+    Draft7Validator,
+    Draft202012Validator,
+    Registry,
+    Resource,
+    validators,
+)
 from recallkit.definitions.schema_keywords import (
     DRAFT_7_KEYWORDS,
     DRAFT_2020_KEYWORDS,
@@ -67,20 +71,18 @@ def _evolve(self: Any, **changes: Any) -> Any:
 
 @cache
 def draft_2020() -> Any:
-    return _make(
-        Draft202012Validator, DRAFT_2020_KEYWORDS, _applicable_2020, referencing.jsonschema.DRAFT202012, modern=True
-    )
+    return _make(Draft202012Validator, DRAFT_2020_KEYWORDS, _applicable_2020, json_schema.DRAFT_2020, modern=True)
 
 
 @cache
 def draft_7() -> Any:
-    return _make(Draft7Validator, DRAFT_7_KEYWORDS, _applicable_7, referencing.jsonschema.DRAFT7, modern=False)
+    return _make(Draft7Validator, DRAFT_7_KEYWORDS, _applicable_7, json_schema.DRAFT_7, modern=False)
 
 
 @cache
 def draft_2020_without_validation() -> Any:
     keywords = {name: check for name, check in DRAFT_2020_KEYWORDS.items() if name not in VALIDATION}
-    return _make(Draft202012Validator, keywords, _applicable_2020, referencing.jsonschema.DRAFT202012, modern=True)
+    return _make(Draft202012Validator, keywords, _applicable_2020, json_schema.DRAFT_2020, modern=True)
 
 
 def dialect_of(schema: Any, default: Any, registry: Any) -> Any:

@@ -11,8 +11,6 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from jsonschema.exceptions import ValidationError
-
 from recallkit.definitions.issue_words import (
     LEFT_OUT,
     choice_words,
@@ -21,6 +19,7 @@ from recallkit.definitions.issue_words import (
     slow_pattern,
     type_words,
 )
+from recallkit.definitions.json_schema import ValidationError
 from recallkit.definitions.json_text import engine_order
 from recallkit.definitions.schema_run import active
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from referencing.exceptions import Unresolvable
-
 from recallkit.bounds import LEVELS
 from recallkit.definitions import schema_dialects
 from recallkit.definitions.issue_words import TOO_LONG, escaped, shown
+from recallkit.definitions.json_schema import Unresolvable
 from recallkit.definitions.patterns import pattern_problems
 from recallkit.definitions.schema_keywords import words_of
 from recallkit.definitions.schema_production import LIST, MAP, ONE, _levels

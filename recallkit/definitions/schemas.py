@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from jsonschema.exceptions import ValidationError
-
 from recallkit.bounds import EXACT_INTEGER, MIB, SCHEMA_ISSUES
 from recallkit.definitions import schema_dialects
 from recallkit.definitions.issue_words import TOO_DEEP, TOO_LONG, escaped
+from recallkit.definitions.json_schema import ValidationError
 from recallkit.definitions.json_text import engine_order
 from recallkit.definitions.schema_keywords import words_of
 from recallkit.definitions.schema_run import Run, TooMuch, active

@@ -26,7 +26,7 @@ from recallkit.playbook.running import PlaybookRun, Runs
 from recallkit.playbook.schema import prepare
 from recallkit.playbook.store import Db, open_store
 from recallkit.playbook.wakes import Turns, wake
-from recallkit.views.runs import NOT_GIVEN
+from recallkit.views.values import NOT_GIVEN
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recallkit.bounds import PAGE_RECORDS, PAGE_SECONDS, PAGES_PER_PASS, PASS_SECONDS
+from recallkit.bounds import PAGE_MS, PAGE_RECORDS, PAGE_SECONDS, PAGES_PER_PASS, PASS_SECONDS
 from recallkit.errors import InvalidInput
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
-
-PAGE_MS = 5.0
-"""What reading a page and writing its view take, beside the folds, where nobody measured it."""
 
 
 @dataclass(frozen=True)

@@ -31,14 +31,13 @@ from recallkit.definitions.shapes import SHAPES
 from recallkit.errors import EngineError, InvalidInput, Problem
 from recallkit.sandbox import Reply, Sandbox
 from recallkit.views.stalls import Stall, cut, engine_words, unfit_words
-from recallkit.views.values import json_text, levels_past
+from recallkit.views.values import NOT_GIVEN, json_text, levels_past
 
 if TYPE_CHECKING:
     from recallkit.definitions.computation import ComputationDefinition
     from recallkit.definitions.recall import RecallDefinition
 
 Ending = Literal["succeeded", "invalid_input", "unavailable", "conflict", "failed"]
-NOT_GIVEN: Any = object()
 
 # Waits for a turn to run, of which a playbook has four; gives the seconds that are left of the run's ten.
 Turn = Callable[[], contextlib.AbstractContextManager[float]]

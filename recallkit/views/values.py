@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+NOT_GIVEN: Any = object()
+"""Stands for an input that a person left out, where None is a value that they may give."""
+
 
 def levels_past(value: Any, most: int) -> bool:
     """Whether a value nests deeper than `most` levels; level 1 is the outermost list or object.

@@ -11,9 +11,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
-import os
-import platform
 import statistics
 import sys
 import tempfile
@@ -23,6 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from measured import machine, write
 from reference import ROOT, Reference, bench_folder, make_events, reference
 
 import recallkit as rk
@@ -95,18 +93,6 @@ def show(name: str, table: dict[str, dict[str, Any]]) -> None:
         )
 
 
-def machine() -> str:
-    """Return what this was measured on."""
-    name = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), name)
-    except OSError:
-        pass
-    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    return f"{name}, {os.cpu_count()} cores{load}, {platform.system()}, Python {platform.python_version()}"
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("events", nargs="?", type=int, default=5_000)
@@ -134,9 +120,7 @@ def main() -> int:
                 print("the views are NOT the same", file=sys.stderr)
                 return 1
             print(f"  the same view in each: sha256 {next(iter(tables[name].values()))['view_sha256']}")
-    if options.json:
-        written = {"machine": machine(), "events": options.events, "rounds": options.rounds, "workloads": tables}
-        options.json.write_text(json.dumps(written, indent=2), encoding="utf-8")
+    write(options.json, {"events": options.events, "rounds": options.rounds, "workloads": tables})
     return 0
 
 

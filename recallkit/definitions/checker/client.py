@@ -140,14 +140,17 @@ def warm(*, wait: bool = False) -> None:
     Unavailable
         With `wait`, when no checker gets ready.
     """
-    with _lock:
-        try:
-            worker = _current()
-            if wait:
-                worker.wait_ready()
-        except Unavailable:
-            if wait:
-                raise
+    if not _lock.acquire(blocking=wait):
+        return  # a check is going on: there is one
+    try:
+        worker = _current()
+        if wait:
+            worker.wait_ready()
+    except Unavailable:
+        if wait:
+            raise
+    finally:
+        _lock.release()
 
 
 def close() -> None:
