@@ -79,12 +79,22 @@ class Folding:
 
     @property
     def way(self) -> str:
-        """'fast' when the checks after a fold walked only what it made, else 'plain'; see ``why_plain``."""
-        return "plain" if self._fold.definition.writes else "fast"
+        """How the view was checked after each fold; the same comes of each way.
+
+        'fast': by what the fold made alone, for a module that provably writes to nothing it did not make. 'owned': the
+        whole view was read where it lies, and was taken as it was where nothing else held a part of it; see
+        ``why_owned``. 'plain': written out and read back after each fold, as asked for.
+        """
+        return self._fold.way
 
     @property
-    def why_plain(self) -> tuple[str, ...]:
-        """Why the plain way was taken: where the module may write to what it did not make."""
+    def copied(self) -> int:
+        """How many of the views were written out and read back: all of them in the plain way, few in the others."""
+        return self._fold.copied
+
+    @property
+    def why_owned(self) -> tuple[str, ...]:
+        """Why the way is not 'fast': where the module may write to what it did not make."""
         return self._fold.definition.writes
 
     @property

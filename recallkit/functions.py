@@ -135,7 +135,7 @@ class RecallFunction(_Function):
                 keyframe_every=keyframe_every,
                 tries=tries,
                 name=name if name is not None else (self.name or None),
-                fast=False if plain else None,
+                way="plain" if plain else None,
                 watcher=watcher,
             )
         folding = Folding(self, fold)

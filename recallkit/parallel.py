@@ -215,7 +215,7 @@ def fold_one(
         keyframe_every=options.get("keyframe_every"),
         tries=options.get("tries", 1),
         name=name if name is not None else (function.name or None),
-        fast=False if options.get("plain") else None,
+        way="plain" if options.get("plain") else None,
         watcher=watcher,
         stop=stop,
     )

@@ -15,10 +15,15 @@ from recallkit.sandbox.wasm import Program
 
 WASM_PAGE = 65_536
 INITIAL_PAGES = 256
-CONTROL_BYTES = 64
+CONTROL_BYTES = 72
+# The shapes that measure.wat remembers, and the numbers that it leaves to the page loop.
+SHAPES_BYTES = 64 * 8
+NUMBERS_BYTES = 1_024 * 8
 LEDGER_BYTES = PAGE_RECORDS * LEDGER_COLUMNS * 8
 # ctx->interrupt_counter of the pinned build: starts at 10,000 and falls by one a step.
 COUNTER_OFFSET = 232
+# Where the runtime keeps the address of its texts, an object its shape, and a shape its prototype.
+ATOMS_OFFSET, SHAPE_OFFSET, PROTOTYPE_OFFSET = 56, 20, 44
 MODULE_FLAG = 1
 # The page loop's frames lie below a document's on the engine's stack, and a fold has one more of them than a run.
 # This much more lets a function that calls itself, called by the document's own export, reach exactly the 5,459 calls
@@ -51,6 +56,8 @@ class Instance:
         linker = wasmtime.Linker(program.engine)
         linker.define_wasi()
         linker.define(self._store, "host", "memory", self._memory)
+        measure = linker.instantiate(self._store, program.measure)
+        linker.define_instance(self._store, "measure", measure)
         work = linker.instantiate(self._store, program.work).exports(self._store)
         imports = [
             self._memory if wanted.name == "a" else work[wanted.name or ""] for wanted in program.quickjs.imports
@@ -70,6 +77,24 @@ class Instance:
         self.counter = self._context + COUNTER_OFFSET
         self._undefined = self._call("QTS_GetUndefined")
         self._no_budget()
+        self._lay_out(measure.exports(self._store)["set_layout"])
+
+    def _lay_out(self, set_layout: object) -> None:
+        """Tell measure.wat where things lie in this instance."""
+        block = self._call("malloc", SHAPES_BYTES + NUMBERS_BYTES)
+        self.numbers = block + SHAPES_BYTES
+        shapes, kept = [], []
+        for source in (b"({})", b"[]"):
+            value, _ = self.evaluate(source, b"kit", module=False)
+            kept.append(value)
+            shapes.append(self._word(self._word(value) + SHAPE_OFFSET))
+        layout = (self._runtime + ATOMS_OFFSET, self._word(shapes[0] + PROTOTYPE_OFFSET), shapes[1], block)
+        self._run(set_layout, *layout)
+        for value in kept:
+            self.free(value)
+
+    def _word(self, at: int) -> int:
+        return int.from_bytes(self.read(at, 4), "little")
 
     def _no_budget(self) -> None:
         self.write(self.control + 4, struct.pack("<i", -1))

@@ -2,9 +2,10 @@
 // programs and small helper functions under their bounds. One expression: given the host's buffers and the
 // parts loaded before it, it returns the functions that the host calls by name. Texts in, texts out.
 //
-// control (Int32): 0 checkpoints, 1 budget, 2 why, 3 stop, 4 bytes, 5 sequence, 10 index, 11 phase, 14 memory pages
+// control (Int32): 0 checkpoints, 1 budget, 2 why, 3 stop, 4 bytes, 5 sequence, 10 index, 11 phase, 14 memory pages,
+//   15 held, 16 references, 17 numbers
 // control (Float64): 3 clock, 4 deadline (milliseconds, monotonic)
-(controlBuffer, counterBuffer, ledgerBuffer, tick, utf8Native, makeDates, harden, makeFitness, makeChecker) => {
+(controlBuffer, counterBuffer, ledgerBuffer, numbersBuffer, tick, utf8Native, measureNative, makeDates, harden, makeFitness, makeChecker) => {
   'use strict';
   const { parse, stringify } = JSON;
   const { apply } = Reflect;
@@ -25,6 +26,7 @@
   const time = new Float64Array(controlBuffer);
   const counter = new Int32Array(counterBuffer);
   const ledger = new Float64Array(ledgerBuffer);
+  const numbers = new Float64Array(numbersBuffer);
   const COLUMNS = 5;
   const PERIOD = 10000;
   const PHASE = { idle: 0, filter: 1, fold: 2, check: 3, describe: 4 };
@@ -36,6 +38,20 @@
     utf8Native(text);
     return control[4];
   };
+  // The bytes of a list's or an object's JSON text, where it is plain data as measure.wat reads it; -1 where it cannot say.
+  const rest = [];
+  const measure = (value) => {
+    measureNative(value);
+    const bytes = control[4];
+    const count = control[17];
+    if (bytes < 0 || count === 0) return bytes;
+    rest.length = 0;
+    for (let i = 0; i < count; i++) rest[i] = numbers[i];
+    return bytes + utf8(stringify(rest)) - count - 1;
+  };
+  // How many hold what is measured when nothing but the page loop does: step's variable, keep's and measure's argument, and
+  // the native function's.
+  const OURS = 4;
   const now = () => {
     tick();
     return time[3];
@@ -99,6 +115,7 @@
   const revised = { __proto__: null, count: 0, values: [], olds: [], added: [], counts: [] };
   let conditions = [];
   let view = null;
+  let spoiled = false; // whether a fold that may write to its view was given it, and did not return
   let viewText = 'null';
   let viewBytes = 4;
   let folded = 0;
@@ -106,6 +123,7 @@
   let masks = [];
   let next = 0;
   let stall = null;
+  let copied = 0; // how many views of the last run were written out and read back
   // keyframes of the last run: after how many folds, and the view's text; and the milliseconds folded since the one before
   let frames = [];
   let frameFolds = [];
@@ -164,20 +182,36 @@
   };
 
   // What a fold returned becomes the view, or the stall is set: JSON-fitness, depth, size, schema, in this order.
-  // The plain way writes the view out and reads it back. The fast way, for a module that can neither write to what
-  // it did not make nor notice sharing, walks only what the fold made (fitness.js, makeMemo) and gives the same.
+  //   written   writes the view out and reads it back, and compares what it read: the rule itself
+  //   plain     writes and reads too; that it is plain data is seen where it lies (measure.wat)
+  //   owned     takes the view itself where it is plain data and nothing else holds any part of it: as good as read back
+  //   fast      for a module that can neither write to what it did not make nor notice sharing: walks only what the fold
+  //             made (memo.js)
   const keep = (value) => {
     control[11] = PHASE.check;
     control[0] = 0;
     control[1] = WRITING;
-    const known = memo === null ? undefined : memo(value);
     let back;
-    let bytes;
+    let bytes = -1;
     let text = null;
-    if (known !== undefined) {
-      back = known.value;
-      bytes = known.bytes;
-    } else {
+    if (memo !== null) {
+      const known = memo(value);
+      if (known !== undefined) {
+        back = known.value;
+        bytes = known.bytes;
+      }
+    } else if (settings.way !== 'written') {
+      bytes = measure(value);
+      if (bytes > settings.viewBytes || (settings.way === 'owned' && control[15] === 0 && control[16] === OURS)) {
+        back = value;
+      } else if (bytes >= 0) {
+        text = stringify(value);
+        back = parse(text);
+        copied++;
+      }
+    }
+    if (bytes < 0) {
+      copied++;
       const written = fitness.write(value);
       text = written.text;
       if (text === undefined) {
@@ -203,12 +237,16 @@
     view = back;
     viewText = text;
     viewBytes = bytes;
+    spoiled = false;
   };
   // No old part of a view is held once its new version is kept.
   const forget = () => {
     revised.count = revised.values.length = revised.olds.length = revised.added.length = revised.counts.length = 0;
   };
-  const written = () => (viewText ??= stringify(view));
+  const written = () => {
+    if (spoiled) throw new Error('the last fold left no view');
+    return (viewText ??= stringify(view));
+  };
 
   // The biggest parts of a view, for the words of a stall: follows the heaviest member down.
   const largest = (value) => {
@@ -245,7 +283,7 @@
 
   // Folds one event; writes its row of the ledger; false when the view stalled at it.
   const step = (i) => {
-    const event = events[i];
+    let event = events[i];
     const row = i * COLUMNS;
     control[10] = i;
     ledger[row] = viewBytes;
@@ -268,6 +306,7 @@
     let left;
     let spent;
     let raised = false;
+    spoiled = settings.way === 'owned';
     begin(settings.checkpoints, settings.milliseconds);
     const start = time[3];
     try {
@@ -292,6 +331,7 @@
       return false;
     }
     if (control[2] !== WHY_MEMORY) {
+      if (spoiled) event = events[i] = view = viewText = null;
       try {
         keep(value);
       } catch (thrown) {
@@ -322,17 +362,18 @@
       dates.freeze(subject);
       return '';
     },
-    // settings of a fold: {initial, folded, schema, conditions, checkpoints, filterCheckpoints, milliseconds, viewBytes}
+    // settings of a fold: {way, folded, schema, schemaOptions, checkpoints, filterCheckpoints, milliseconds, viewBytes}
     setup(text, initial, ...expressions) {
       settings = parse(text);
       fold = subject?.fold ?? null;
       view = parse(initial);
       viewText = stringify(view);
       viewBytes = utf8(viewText);
+      spoiled = false;
       folded = settings.folded;
       sinceFrame = foldsSinceFrame = 0;
-      checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: settings.fast, revised, ...settings.schemaOptions });
-      memo = settings.fast ? fitness.makeMemo(new Memory(), revised) : null;
+      checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: settings.way === 'fast', revised, ...settings.schemaOptions });
+      memo = settings.way === 'fast' ? fitness.makeMemo(new Memory(), revised) : null;
       return '';
     },
     conditions(...given) {
@@ -365,6 +406,7 @@
       const perByte = +price;
       frames = [];
       frameFolds = [];
+      copied = 0;
       let kept = 0;
       let ended = 'page';
       while (next < events.length) {
@@ -399,12 +441,12 @@
         }
       }
       control[11] = PHASE.idle;
-      return stringify({ next, folded, ended, stall, frames: frames.length });
+      return stringify({ next, folded, ended, stall, copied, frames: frames.length });
     },
     // After an interruption: where the page stands, and what was known of the stall.
     state() {
       unbounded();
-      return stringify({ next, folded, ended: 'interrupted', stall, frames: 0 });
+      return stringify({ next, folded, ended: 'interrupted', stall, copied, frames: 0 });
     },
     frames: () => (frames.length === 0 ? '' : stringify(frameFolds) + '\n' + apply(join, frames, ['\n'])),
     view: written,

@@ -34,6 +34,7 @@ class Program:
     engine: wasmtime.Engine
     quickjs: wasmtime.Module
     work: wasmtime.Module
+    measure: wasmtime.Module
     exports: dict[str, str]
 
 
@@ -57,8 +58,10 @@ def load() -> Program:
         raise EngineError(f"The engine is missing from the installation ({error}); install recallkit again.") from error
     if hashlib.sha256(wasm).hexdigest() != SHA256:
         raise EngineError(f"The engine file is not {PACKAGE}; install recallkit again.")
-    wat = (Path(__file__).parent / "work.wat").read_text("utf-8")
-    return Program(engine, _compiled(engine, wasm), wasmtime.Module(engine, wat), exports)
+    work, measure = ((Path(__file__).parent / f"{name}.wat").read_text("utf-8") for name in ("work", "measure"))
+    return Program(
+        engine, _compiled(engine, wasm), wasmtime.Module(engine, work), wasmtime.Module(engine, measure), exports
+    )
 
 
 def cache_directory() -> Path:

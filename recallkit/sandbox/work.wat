@@ -8,15 +8,19 @@
 ;;           4  i32  budget: how many checkpoints may be spent; negative: not bounded
 ;;           8  i32  why the engine was interrupted, or memory refused: 1 work, 2 memory, 3 time, 4 stopped
 ;;          12  i32  stop: the host asks for an end at the next checkpoint
-;;          16  i32  bytes: the answer of utf8
+;;          16  i32  bytes: the answer of utf8 and of measure
 ;;          20  i32  sequence: how many guarded calls were begun (the watchdog looks at it)
 ;;          24  f64  clock: milliseconds, monotonic
 ;;          32  f64  deadline: on the same clock
 ;;          40  i32  index, 44 i32 phase: what the page loop is at (page.js)
 ;;          48  i64  where the clock import writes
 ;;          56  i32  size of the memory, in pages of 64 KiB, at the last reading of the clock
+;;          60  i32  held, 64 i32 references, 68 i32 numbers: what else measure answers (measure.wat)
 (module
   (import "wasi_snapshot_preview1" "clock_time_get" (func $wasi_clock (param i32 i64 i32) (result i32)))
+  (import "measure" "measure" (func $measure (param i32) (result i32)))
+  (import "measure" "held" (func $held (result i32)))
+  (import "measure" "numbers" (func $numbers (result i32)))
   (import "host" "memory" (memory 1))
   (export "memory" (memory 0))
   (global $control (mut i32) (i32.const 0))
@@ -75,6 +79,14 @@
     (if (i32.eq (local.get 4) (i32.const 1)) (then (call $tick)))
     (if (i32.eq (local.get 4) (i32.const 2))
       (then (i32.store offset=16 (global.get $control) (call $utf8 (i32.load (local.get 3))))))
+    (if (i32.eq (local.get 4) (i32.const 3))
+      (then
+        (i32.store offset=16 (global.get $control) (call $measure (local.get 3)))
+        (i32.store offset=60 (global.get $control) (call $held))
+        ;; how many hold the value itself, where it is a list or an object
+        (if (i32.eq (i32.load offset=4 (local.get 3)) (i32.const -1))
+          (then (i32.store offset=64 (global.get $control) (i32.load (i32.load (local.get 3))))))
+        (i32.store offset=68 (global.get $control) (call $numbers))))
     (i32.const 0))
 
   ;; The UTF-8 size of an engine string, read where it lies: after a 4-byte count of references come

@@ -16,7 +16,7 @@ import threading
 import time
 from typing import IO, Any
 
-from recallkit.sandbox.instance import EngineTrap, Instance
+from recallkit.sandbox.instance import CONTROL_BYTES, NUMBERS_BYTES, EngineTrap, Instance
 from recallkit.sandbox.protocol import LEDGER_COLUMNS, read_frame, write_frame
 from recallkit.sandbox.wasm import THREAD_STACK_BYTES, load
 
@@ -68,11 +68,12 @@ class Host:
         parts = [self._must(instance.evaluate(source, b"kit", module=False)) for source in blobs]
         page = parts.pop()
         buffers = [
-            instance.buffer(instance.control, 64),
+            instance.buffer(instance.control, CONTROL_BYTES),
             instance.buffer(instance.counter, 4),
             instance.buffer(instance.ledger, header["ledger"]),
+            instance.buffer(instance.numbers, NUMBERS_BYTES),
         ]
-        natives = [instance.function(1), instance.function(2)]
+        natives = [instance.function(which) for which in (1, 2, 3)]
         self._api = self._must(instance.call(page, [*buffers, *natives, *parts]))
         self._members, self._sources = {}, {}
         self._instance = instance

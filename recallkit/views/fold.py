@@ -11,7 +11,7 @@ from recallkit.errors import EngineError, InvalidInput
 from recallkit.views.interrupts import undisturbed
 from recallkit.views.keyframes import Keyframes
 from recallkit.views.selection import Selection, select
-from recallkit.views.session import Advance, FoldSession, pages
+from recallkit.views.session import Advance, FoldSession, Way, pages, way_of
 from recallkit.views.stalls import Stall, make_stall
 from recallkit.views.trace import Ledger
 
@@ -54,6 +54,10 @@ class Fold:
         The seqs of events whose time the engine cannot read (recall, The events).
     done : int
         How many of the considered events were handled.
+    way : str
+        How the view was checked after each fold: 'fast', 'owned', 'plain' or 'written'.
+    copied : int
+        How many of the views were written out and read back.
     """
 
     definition: RecallDefinition
@@ -67,6 +71,8 @@ class Fold:
     passed_over: list[int] = field(default_factory=list)
     done: int = 0
     name: str | None = None
+    way: Way = "fast"
+    copied: int = 0
 
     @property
     def folded(self) -> int:
@@ -82,7 +88,7 @@ def fold_history(
     seconds: float = FOLD_SECONDS,
     tries: int = 1,
     name: str | None = None,
-    fast: bool | None = None,
+    way: Way | None = None,
     watcher: Watcher | None = None,
     stop: Stop | None = None,
 ) -> Fold:
@@ -102,6 +108,8 @@ def fold_history(
         What one fold may take, and how often one that ran out of it is tried before it stalls.
     name : str, optional
         The function's name: its own runs are left out.
+    way : str, optional
+        How the view is checked after each fold, whatever suits the document when left out; the same comes of each.
     stop : Stop, optional
         Once it is set, the fold ends as after Ctrl-C.
     """
@@ -112,9 +120,10 @@ def fold_history(
     if not _whole(tries) or tries < 1:
         raise InvalidInput(f"tries takes a whole number from 1; this one is {tries!r:.60}.")
     fold = Fold(definition, history, select(definition, history, name=name), name=name)
+    fold.way = way or way_of(definition)
     fold.view = definition.initial
     fold.keyframes = Keyframes(keyframe_every, fold.view)
-    _Driver(fold, page, seconds, tries, fast, watcher, stop).run()
+    _Driver(fold, page, seconds, tries, watcher, stop).run()
     return fold
 
 
@@ -125,7 +134,7 @@ def _whole(given: object) -> bool:
 def go_on(fold: Fold, *, watcher: Watcher | None = None) -> None:
     """Go on with a fold that a person stopped."""
     if fold.state == "stopped":
-        _Driver(fold, PAGE_RECORDS, FOLD_SECONDS, 1, None, watcher).run()
+        _Driver(fold, PAGE_RECORDS, FOLD_SECONDS, 1, watcher).run()
 
 
 class _Driver:
@@ -135,7 +144,6 @@ class _Driver:
         page: int,
         seconds: float,
         tries: int,
-        fast: bool | None,
         watcher: Watcher | None,
         stop: Stop | None = None,
     ) -> None:
@@ -143,7 +151,6 @@ class _Driver:
         self.page = page
         self.seconds = seconds
         self.tries = tries
-        self.fast = fast
         self.watcher = watcher
         self.stop = stop
         self.session: FoldSession | None = None
@@ -188,7 +195,7 @@ class _Driver:
             self._keep_frames()
             text = view_after(self.fold, self.fold.folded)
             self.session = FoldSession(
-                self.fold.definition, initial=text, folded=self.fold.folded, seconds=self.seconds, fast=self.fast
+                self.fold.definition, initial=text, folded=self.fold.folded, seconds=self.seconds, way=self.fold.way
             )
         return self.session
 
@@ -256,6 +263,7 @@ class _Driver:
 
     def _take(self, advance: Advance, start: int) -> None:
         fold = self.fold
+        fold.copied += advance.copied
         seqs = fold.selection.seqs
         for offset, row in enumerate(advance.rows):
             outcome = int(row[3])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from recallkit.bounds import (
     FILTER_CHECKPOINTS,
@@ -35,6 +35,14 @@ NO_LIMIT = 1 << 52
 # a twentieth of the folds, however large the view.
 KEYFRAME_MS_A_BYTE = 0.0005
 
+# How a view is checked after each fold (page.js, keep). All four give the same.
+Way = Literal["fast", "owned", "plain", "written"]
+
+
+def way_of(definition: RecallDefinition) -> Way:
+    """Return how a document's views are checked: 'owned' where its module may write to what it did not make."""
+    return "owned" if definition.writes else "fast"
+
 
 @dataclass(frozen=True, slots=True)
 class Advance:
@@ -56,6 +64,8 @@ class Advance:
         As the sandbox gave it.
     frames : int
         How many keyframes wait to be taken with :meth:`FoldSession.frames`.
+    copied : int
+        How many of the views were written out and read back.
     """
 
     rows: tuple[tuple[float, ...], ...]
@@ -65,6 +75,7 @@ class Advance:
     stall: dict[str, Any] | None
     reply: Reply
     frames: int = 0
+    copied: int = 0
 
 
 class FoldSession:
@@ -80,6 +91,8 @@ class FoldSession:
         How many events that view has folded.
     seconds : float
         The time one fold may take.
+    way : str, optional
+        How the view is checked after a fold; as :func:`way_of` says when left out.
     """
 
     def __init__(
@@ -89,11 +102,11 @@ class FoldSession:
         initial: str | None = None,
         folded: int = 0,
         seconds: float = FOLD_SECONDS,
-        fast: bool | None = None,
+        way: Way | None = None,
     ) -> None:
         self._definition = definition
         self._seconds = seconds
-        self._fast = not definition.writes if fast is None else fast
+        self._way = way or way_of(definition)
         self._page_length = 0
         self.sandbox = Sandbox(memory_bytes=FOLD_MEMORY_BYTES, frozen=True)
         self.refused = self.sandbox.load_module(definition.module)
@@ -114,7 +127,7 @@ class FoldSession:
             "milliseconds": self._seconds * 1_000,
             "viewBytes": VIEW_BYTES,
             "folded": folded,
-            "fast": self._fast,
+            "way": self._way,
         }
         if self._definition.view_schema is not None:
             settings["schema"] = self._definition.view_schema
@@ -156,8 +169,7 @@ class FoldSession:
         if reply.cut is None:
             told = json.loads(reply.text)
             handled = told["next"] + (told["ended"] == "stalled")
-            rows = reply.rows[done:handled]
-            return Advance(rows, told["next"], told["folded"], told["ended"], told["stall"], reply, told["frames"])
+            return _advance(reply.rows[done:handled], told["ended"], told, reply)
         if not reply.alive:
             if not reply.rows:
                 # it died without a word: nothing is known of what it did since it last answered
@@ -166,8 +178,7 @@ class FoldSession:
             folded = sum(row[3] == 1 for row in rows)
             return Advance(rows, reply.index, folded, reply.cut, None, reply)
         told = json.loads(self.sandbox.must("state"))
-        rows = reply.rows[done : told["next"]]
-        return Advance(rows, told["next"], told["folded"], reply.cut, told["stall"], reply)
+        return _advance(reply.rows[done : told["next"]], reply.cut, told, reply)
 
     def advance(
         self, done: int = 0, *, seconds: float = SLICE_SECONDS, most: int = NO_LIMIT, every: int = 0
@@ -187,6 +198,10 @@ class FoldSession:
 
     def close(self) -> None:
         self.sandbox.close()
+
+
+def _advance(rows: tuple[tuple[float, ...], ...], ended: str, told: dict[str, Any], reply: Reply) -> Advance:
+    return Advance(rows, told["next"], told["folded"], ended, told["stall"], reply, told["frames"], told["copied"])
 
 
 def pages(sizes: NDArray[np.int64], start: int, records: int, most_bytes: int) -> int:

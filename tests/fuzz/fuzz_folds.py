@@ -32,7 +32,7 @@ def main() -> int:
         counts["refused" if made is None else made[1]] += 1
         if made is not None:
             text, _, fast, plain = made
-            counts[f"stalls: {fast['stall'][0]}" if fast.get("stall") else "no stall"] += made[1] == "fast"
+            counts[f"stalls: {fast['stall'][0]}" if fast.get("stall") else "no stall"] += 1
             if fast != plain:
                 counts["different"] += 1
                 print(f"seed {seed}: the two ways differ\n{text}")
