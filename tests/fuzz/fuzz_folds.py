@@ -1,6 +1,6 @@
-"""Fold random modules both ways for some minutes: python tests/fuzz/fuzz_folds.py [--minutes 3] [--seed 0] [--cases N]
+"""Fold random modules in every way for minutes: python tests/fuzz/fuzz_folds.py [--minutes 3] [--seed 0] [--cases N]
 
-Every case has a seed of its own, told when the two ways differ: `--seed N --cases 1` runs it alone. Ends with 1 then.
+Every case has a seed of its own, told when the ways differ: `--seed N --cases 1` runs it alone. Ends with 1 then.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from fold_grammar import compare
+from fold_compare import compare
 
 
 def main() -> int:
@@ -29,16 +29,14 @@ def main() -> int:
     seed = asked.seed
     while time.monotonic() < until and seed < asked.seed + asked.cases:
         made = compare(Random(seed))
-        counts["refused" if made is None else made[1]] += 1
+        counts["refused" if made is None else made.way] += 1
         if made is not None:
-            text, _, fast, plain = made
-            counts[f"stalls: {fast['stall'][0]}" if fast.get("stall") else "no stall"] += 1
-            if fast != plain:
+            counts[f"stalls: {made.stall[0]}" if made.stall else "no stall"] += 1
+            if found := made.differences():
                 counts["different"] += 1
-                print(f"seed {seed}: the two ways differ\n{text}")
-                for name in fast:
-                    if fast[name] != plain[name]:
-                        print(f"  {name}:\n    fast  {fast[name]!r}\n    plain {plain[name]!r}")
+                print(f"seed {seed}: the ways differ\n{made.text}")
+                for name, (way, given, written) in found.items():
+                    print(f"  {name}:\n    {way:7} {given!r}\n    written {written!r}", flush=True)
         seed += 1
     print(
         f"{seed - asked.seed} cases from seed {asked.seed}: "
