@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from recallkit.definitions import patterns, schemas
+from recallkit.definitions.issue_words import TOO_LONG
 from recallkit.definitions.patterns import pattern_problems, search
 from recallkit.definitions.schemas import Issue, Schema
 
@@ -61,3 +63,17 @@ def test_patterns_reached_only_through_other_patterns_are_tried() -> None:
         value = {"a": value}
     assert Schema(inner).issues(value) == [Issue("/a" * 12, 'must match the pattern "^z$"')]
     assert Schema({"not": inner}).accepts(value)
+
+
+def test_the_rounds_of_a_check_share_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    # each `if` is reached only once the answer of the one around it is known, the slow patterns only behind them all
+    monkeypatch.setattr(schemas, "SCHEMA_SECONDS", 0.0)
+    inner: dict[str, object] = {"additionalProperties": {"pattern": HOPELESS}}
+    for number in range(12):
+        inner = {"if": {"properties": {"z": {"pattern": f"^{number}$"}}}, "else": inner}
+    asked: list[int] = []
+    monkeypatch.setattr(patterns, "search", lambda pairs: asked.append(len(pairs)) or [False] * len(pairs))
+    value = {"z": "q", **{f"k{number}": LONG + str(number) for number in range(50)}}
+    assert Schema(inner).issues(value) == [Issue("", TOO_LONG)]
+    assert len(asked) < 12
+    assert not Schema(inner).accepts(value)

@@ -14,7 +14,7 @@ from small_documents import events, recall
 import recallkit as rk
 from recallkit.sandbox import pool
 from recallkit.views import fold as folds
-from recallkit.views.runs import STALL_WORDS
+from recallkit.views.runs import stall_words
 from recallkit.views.session import FoldSession
 
 # Adds up numbers; what another kind of data does is each test's own.
@@ -55,7 +55,7 @@ def stands(folding: rk.Folding, seq: int = 2) -> None:
     assert (run.ending, run.kind, run.output) == ("conflict", "stalled", None)
     line = f" on line {stall.line}" if stall.line is not None else ""
     where = f"The view stopped at an event of the type t of 2026-01-01T00:{seq:02d}:00.000Z"
-    assert run.detail.startswith(f"{where}: {STALL_WORDS[stall.kind]}{line}.")
+    assert run.detail.startswith(f"{where}: {stall_words(stall)}{line}.")
     assert f"e{seq}" not in run.detail
     assert stall.error not in run.detail
     # another fold goes on meanwhile
@@ -281,6 +281,46 @@ def test_a_fold_past_its_seconds_is_tried_as_often_as_told_before_it_stalls(monk
     assert told(folding) == ("time", None, "The fold ran out of its 0.1 seconds 3 times and was stopped")
     assert len(opened) >= 3
     stands(folding)
+
+
+BACKTRACKS = "^(a|aa)*$"
+ENDLESS = '"a".repeat(60) + "!"'
+
+
+@pytest.mark.parametrize("way", [None, "owned", "plain"])
+def test_a_check_against_the_schema_that_runs_out_of_time_is_told_as_that(way: Any) -> None:
+    schema = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": BACKTRACKS}]}
+    function = recall(COUNTS % f"return {ENDLESS};", schema=schema)
+    history = rk.read_history(events(1, 2, "bad", 3))
+    folding = rk.Folding(function, folds.fold_history(function.definition, history, seconds=0.3, way=way))
+    assert told(folding) == (
+        "time",
+        None,
+        "The check of the view against view.schema ran out of the fold's 0.3 seconds and was stopped; "
+        "a pattern of the schema may backtrack without end",
+    )
+    stands(folding)
+    detail = "the check of the view against view.schema ran out of the fold's 10 seconds. Save a corrected version"
+    assert detail in function.run(folding).detail
+
+
+def test_a_filter_that_runs_out_of_time_is_told_as_that() -> None:
+    filters = [{"type": "t", "data": "${ 'a'.repeat(4e6 * Number($data !== 1)).indexOf('a'.repeat(2e6) + 'b') }"}]
+    function = recall(COUNTS % "return view;", filters=filters)
+    fold = folds.fold_history(function.definition, rk.read_history(events(1, 2)), seconds=0.2)
+    assert fold.stall is not None
+    assert (fold.stall.kind, fold.folded) == ("time", 1)
+    assert fold.stall.error == "The filter's expression ran out of the fold's 0.2 seconds and was stopped"
+
+
+def test_reading_what_a_fold_returned_that_never_ends_is_told_as_that() -> None:
+    body = "return new Proxy({}, { ownKeys() { for (;;) {} } });"
+    folding = stalled(body)
+    assert told(folding) == (
+        "work",
+        None,
+        "The reading of what the fold returned did more work than it may and was stopped",
+    )
 
 
 @pytest.mark.slow

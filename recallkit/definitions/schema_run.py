@@ -16,7 +16,12 @@ class Run:
     """The state of one check: what is known of its patterns, and how much it may still do."""
 
     def __init__(
-        self, known: dict[tuple[str, str], bool | None], *, alone: bool = False, remember: bool = False
+        self,
+        known: dict[tuple[str, str], bool | None],
+        *,
+        alone: bool = False,
+        remember: bool = False,
+        end: float | None = None,
     ) -> None:
         self.known = known
         # Verdicts of schemas on lists and objects; not where a dynamic reference lets one schema mean several.
@@ -24,7 +29,8 @@ class Run:
         self.pending: dict[tuple[str, str], None] = {}
         self.alone = alone  # ask about each pattern at once instead of guessing and asking about all together
         self.steps = 0
-        self.end = time.monotonic() + SCHEMA_SECONDS
+        # the rounds of one check share their seconds: the moment that they end at, as time.monotonic() has it
+        self.end = time.monotonic() + SCHEMA_SECONDS if end is None else end
 
     def step(self) -> None:
         self.steps += 1
@@ -38,6 +44,8 @@ class Run:
             if not self.alone:
                 self.pending[pair] = None
                 return True
+            if time.monotonic() > self.end:
+                raise TooMuch
             from recallkit.definitions.patterns import search
 
             self.known[pair] = search([pair])[0]

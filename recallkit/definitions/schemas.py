@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from recallkit.bounds import EXACT_INTEGER, MIB, SCHEMA_ISSUES
+from recallkit.bounds import EXACT_INTEGER, MIB, SCHEMA_ISSUES, SCHEMA_SECONDS
 from recallkit.definitions import schema_dialects
 from recallkit.definitions.issue_words import TOO_DEEP, TOO_LONG, escaped
 from recallkit.definitions.json_schema import ValidationError
@@ -165,8 +166,9 @@ class Schema:
         from recallkit.definitions.patterns import search
 
         known: dict[tuple[str, str], bool | None] = {}
+        end = time.monotonic() + SCHEMA_SECONDS
         for turn in range(_ROUNDS + 1):
-            active.run = run = Run(known, alone=turn == _ROUNDS, remember=not self._dynamic)
+            active.run = run = Run(known, alone=turn == _ROUNDS, remember=not self._dynamic, end=end)
             result = find()
             if not run.pending:
                 return result

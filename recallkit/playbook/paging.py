@@ -17,7 +17,7 @@ from recallkit.playbook.views import LIVE, STALLED, Moved, ViewRow
 from recallkit.sandbox import Sandbox
 from recallkit.views.fold import FOLDED, PAGE_BYTES, UNREADABLE
 from recallkit.views.session import SLICE_SECONDS, Advance, FoldSession, pages
-from recallkit.views.stalls import Kind, Stall, make_stall
+from recallkit.views.stalls import Kind, Stall, make_stall, stopped_at
 
 if TYPE_CHECKING:
     from recallkit.definitions.recall import RecallDefinition
@@ -113,6 +113,7 @@ class _End:
     stall: Stall | None = None
     failure: Literal["time", "crash"] | None = None
     steps: int = 0
+    known: dict[str, Any] | None = None
 
 
 class Aborted(RecallkitError):
@@ -272,14 +273,13 @@ class Share:
             spent = int(advance.rows[-1][1]) if advance.rows else 0
             self._finish(_End(self._stall(known["kind"], known, spent)))
         elif ended == "work" and advance.reply.phase in ("fold", "filter", "check"):
-            where = {"where": "filter"} if advance.reply.phase == "filter" else None
-            self._finish(_End(self._stall("work", where, steps)))
+            self._finish(_End(self._stall("work", stopped_at(advance.reply.phase), steps)))
         elif known is not None and advance.reply.phase == "describe":
             self._finish(_End(self._stall(known["kind"], known, steps)))
         elif ended == "memory":
             self._finish(_End(self._stall("memory", None, steps)))
         elif ended == "time":
-            self._finish(_End(failure="time", steps=steps))
+            self._finish(_End(failure="time", steps=steps, known=stopped_at(advance.reply.phase)))
         elif ended == "stopped":
             raise Aborted
         elif advance.reply.rows or self._stop - self._now.handled == 1:
@@ -369,7 +369,8 @@ class Share:
         crashes = (self._view.crashes if again else 0) + (self._end.failure == "crash")
         moved = replace(moved, failed_at=at, overtimes=overtimes, crashes=crashes)
         if overtimes >= OVERTIMES:
-            return replace(moved, state=STALLED, stall=self._stall("time", None, self._end.steps, overtimes))
+            stall = self._stall("time", self._end.known, self._end.steps, overtimes)
+            return replace(moved, state=STALLED, stall=stall)
         if crashes >= CRASHES:
             return replace(moved, state=STALLED, stall=self._stall("crash", None, 0, crashes))
         return moved

@@ -27,7 +27,7 @@ from recallkit.sandbox.schema_parts import schema_source
 
 LEDGER_ROWS = 1_000
 WHY = {1: "work", 2: "memory", 3: "time", 4: "stopped"}
-PHASES = ("idle", "filter", "fold", "check", "describe")
+PHASES = ("idle", "filter", "fold", "check", "describe", "schema")
 
 
 _PARTS = ("dates", "harden", "fitness", "page")

@@ -12,7 +12,7 @@ from recallkit.views.interrupts import undisturbed
 from recallkit.views.keyframes import Keyframes
 from recallkit.views.selection import Selection, select
 from recallkit.views.session import Advance, FoldSession, Way, pages, way_of
-from recallkit.views.stalls import Stall, make_stall
+from recallkit.views.stalls import Stall, make_stall, stopped_at
 from recallkit.views.trace import Ledger
 
 if TYPE_CHECKING:
@@ -288,15 +288,14 @@ class _Driver:
             last = advance.rows[-1] if advance.rows else None
             self._stall(advance.stall["kind"], advance.stall, int(last[1]) if last else 0)
         elif ended == "work" and advance.reply.phase in ("fold", "filter", "check"):
-            where: dict[str, object] | None = {"where": "filter"} if advance.reply.phase == "filter" else None
-            self._stall("work", where, steps)
+            self._stall("work", stopped_at(advance.reply.phase), steps)
         elif advance.stall is not None and advance.reply.phase == "describe":
             # the error that was thrown never let itself be read
             self._stall(advance.stall["kind"], advance.stall, steps)
         elif ended == "memory":
             self._stall("memory", None, steps)
         elif ended == "time":
-            self._again(session, "time", self.tries, steps)
+            self._again(session, "time", self.tries, steps, stopped_at(advance.reply.phase))
         elif advance.reply.rows or stop - self.fold.done == 1:
             self._again(session, "crash", CRASHES, 0)
         else:
@@ -304,12 +303,19 @@ class _Driver:
             self.suspect_until = stop
             session.close()
 
-    def _again(self, session: FoldSession, kind: Literal["time", "crash"], tries: int, steps: int) -> None:
+    def _again(
+        self,
+        session: FoldSession,
+        kind: Literal["time", "crash"],
+        tries: int,
+        steps: int,
+        known: dict[str, object] | None = None,
+    ) -> None:
         """Try the event again, in a new sandbox where the old one is dead, until its tries are spent."""
         self.failures = self.failures + 1 if self.failed_at == self.fold.done else 1
         self.failed_at = self.fold.done
         if self.failures >= tries:
-            self._stall(kind, None, steps, tries=self.failures)
+            self._stall(kind, known, steps, tries=self.failures)
         else:
             # what the fold wrote to its view or its event before it was stopped must not be seen by the next try
             session.close()

@@ -21,6 +21,7 @@ from recallkit.bounds import (
     ISSUES_TOLD,
     LEVELS,
     MIB,
+    OVERTIMES,
     PROGRAM_CHECKPOINTS,
     RECALL_OUTPUT_BYTES,
     RUN_MEMORY_BYTES,
@@ -30,7 +31,7 @@ from recallkit.definitions.schemas import Schema
 from recallkit.definitions.shapes import SHAPES
 from recallkit.errors import EngineError, InvalidInput, Problem
 from recallkit.sandbox import Reply, Sandbox
-from recallkit.views.stalls import Stall, cut, engine_words, unfit_words
+from recallkit.views.stalls import Stall, cut, engine_words, stopped_part, unfit_words
 from recallkit.views.values import NOT_GIVEN, json_text, levels_past
 
 if TYPE_CHECKING:
@@ -47,14 +48,14 @@ STARTED_AT_WORDS = "started_at takes a datetime, a text such as 2026-10-01T09:00
 # What went wrong at the event a view stopped at, in fixed words (recall, When a view stalls).
 STALL_WORDS = {
     "raised": "the fold raised an error",
-    "work": "the fold did more than its work",
+    "work": "the {part} did more than its work",
     "memory": "the fold used more memory than its sandbox",
     "unfit": "the fold returned what JSON cannot carry, or a value deeper than 512 levels",
     "size": "the fold returned a view larger than 512 KiB",
     "schema": "the fold returned a view that view.schema refuses",
     "refused": "the module does not load",
-    "time": "the fold ran out of its 10 seconds twenty times",
-    "crash": "the worker folding the page crashed at this event twenty times",
+    "time": "the {part} ran out of {whose} 10 seconds",
+    "crash": "the worker folding the page crashed at this event",
 }
 
 
@@ -214,9 +215,17 @@ def run_program(
     return Run("succeeded", output=json.loads(output_text), record=record, output_text=output_text, steps=told["steps"])
 
 
+def stall_words(stall: Stall) -> str:
+    """Say what went wrong at a stall's event in fixed words, with what was stopped and how often it was tried."""
+    whose = "its" if stall.details.get("where") is None else "the fold's"
+    words = STALL_WORDS[stall.kind].format(part=stopped_part(stall.details), whose=whose)
+    tries = stall.details.get("tries", 1)
+    return words if tries == 1 else f"{words} {'twenty' if tries == OVERTIMES else tries} times"
+
+
 def stalled_detail(stall: Stall) -> str:
     """Say why a run of a stalled view is refused: never the fold's own message, an id or a value."""
-    words = STALL_WORDS[stall.kind]
+    words = stall_words(stall)
     when = f" of {stall.event['time']}" if stall.event["time"] else ""
     line = f" on line {stall.line}" if stall.line is not None else ""
     return (

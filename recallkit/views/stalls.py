@@ -46,7 +46,8 @@ class Stall:
         What the fold had spent.
     details : dict
         For 'size': ``bytes``, ``bound`` and ``largest`` (the heaviest paths); for 'schema': ``pointer``; for 'unfit':
-        ``path``.
+        ``path``; for 'time' and 'crash': ``tries``; and for 'time' and 'work' ``where``, unless the fold itself was
+        stopped: its 'filter', the 'check' that reads what it returned, or that of the view against its 'schema'.
     source : str
         The document's text, so that the line can be shown.
     """
@@ -106,6 +107,24 @@ def engine_words(dump: str) -> tuple[str, int | None]:
     return words, int(found[1]) if found else None
 
 
+# What the sandbox was at when it was stopped, where that was not the fold itself; by its phase.
+_PARTS = {
+    "filter": "filter's expression",
+    "check": "reading of what the fold returned",
+    "schema": "check of the view against view.schema",
+}
+
+
+def stopped_at(phase: str) -> dict[str, Any] | None:
+    """Return what to tell `make_stall` of the phase in which the sandbox was stopped; None for the fold itself."""
+    return {"where": phase} if phase in _PARTS else None
+
+
+def stopped_part(told: dict[str, Any]) -> str:
+    """Name what was stopped, by the ``where`` of a stall's record or details."""
+    return _PARTS.get(str(told.get("where")), "fold")
+
+
 def make_stall(
     kind: Kind,
     known: dict[str, Any] | None,
@@ -151,13 +170,19 @@ def make_stall(
             f"view.schema refuses the view: {cut(issue['path'])}{': ' if issue['path'] else ''}{cut(issue['words'])}"
         )
     elif kind == "work":
-        what = "filter's expression" if known.get("where") == "filter" else "fold"
-        error = f"The {what} did more work than it may, {FOLD_CHECKPOINTS} checkpoints, and was stopped"
+        details = dict(known)
+        bound = "" if known.get("where") == "check" else f", {FOLD_CHECKPOINTS} checkpoints,"
+        error = f"The {stopped_part(known)} did more work than it may{bound} and was stopped"
     elif kind == "memory":
         error = f"The fold used more memory than its sandbox has, {FOLD_MEMORY_BYTES // MIB} MiB"
     elif kind == "time":
-        error = f"The fold ran out of its {seconds:g} seconds{f' {tries} times' if tries > 1 else ''} and was stopped"
+        details = {"tries": tries, **known}
+        whose = "its" if known.get("where") is None else "the fold's"
+        often = f" {tries} times" if tries > 1 else ""
+        error = f"The {stopped_part(known)} ran out of {whose} {seconds:g} seconds{often} and was stopped"
+        error += "; a pattern of the schema may backtrack without end" if known.get("where") == "schema" else ""
     elif kind == "crash":
+        details = {"tries": tries}
         error = f"The worker folding the page crashed at this event{f' {tries} times' if tries > 1 else ''}"
     else:
         words, line = engine_words(known.get("words", ""))
