@@ -143,18 +143,9 @@ def scrub(options: Namespace) -> int:
     try:
         widget = folding.scrub()
     except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("recallkit"):
-            raise Unavailable(f"The scrubber needs {error.name}; install it: pip install {error.name}") from None
-        raise Unavailable(
-            "This recallkit has no scrubber yet; recallkit fold shows the view and --at N any event."
-        ) from None
-    try:
-        with contextlib.redirect_stdout(None):  # it says the page's size, which is said below
-            widget.save(options.output)
-    except OSError as error:
-        raise UsageError(
-            f"The page cannot be written to {one_line(options.output)}: {error.strerror or error}."
-        ) from None
+        raise Unavailable(f"The scrubber needs {error.name}; install it: pip install {error.name}") from None
+    with contextlib.redirect_stdout(None):  # it says the page's size, which is said below
+        widget.save(options.output)
     say_fold(options, folding, source, sys.stdout)
     size = Path(options.output).stat().st_size
     say(f"The page is in {one_line(options.output)}, {size:,} bytes: open it in any browser.")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from recallkit.cli_sources import UsageError, copy_hint
+from recallkit import files
+from recallkit.cli_sources import UsageError
 from recallkit.cli_words import one_line
+from recallkit.errors import InvalidInput
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,14 +20,8 @@ TRACES: Final = (".parquet", ".csv", ".json")
 
 def writable(path: str, what: str) -> None:
     """Refuse a place that nothing can be written to, before any work is done for it."""
-    place = Path(path)
-    folder = place.parent
-    if place.is_dir():
-        raise UsageError(f"{one_line(path)} is a folder; name the file that takes the {what}.")
-    if not folder.is_dir():
-        raise UsageError(f"There is no folder {one_line(folder)} to write the {what} in; make it first.")
-    if not os.access(folder, os.W_OK):
-        raise UsageError(f"Nothing can be written in {one_line(folder)}; give the {what} another place.")
+    with _usage():
+        files.check_writable(path, what)
 
 
 def trace_ending(path: str) -> str:
@@ -65,27 +59,14 @@ def write_text(text: str, path: str, what: str) -> None:
 
 def write_whole(path: str, what: str, write: Callable[[Path], object]) -> None:
     """Let a file be written beside its place, and put it there once it is whole."""
-    writable(path, what)
-    target = Path(os.path.realpath(path))
-    made: Path | None = None
+    with _usage():
+        files.write_whole(path, what, write)
+
+
+@contextlib.contextmanager
+def _usage() -> Iterator[None]:
+    """Turn the words for a place that cannot be written into those of a usage error."""
     try:
-        handle, name = tempfile.mkstemp(prefix=".recallkit-", suffix=target.suffix, dir=target.parent)
-        os.close(handle)
-        made = Path(name)
-        write(made)
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-        made.chmod(mode)
-        made.replace(target)
-    except OSError as error:
-        words = error.strerror or str(error)
-        raise UsageError(f"The {what} cannot be written to {one_line(path)}: {words}{copy_hint(path)}.") from None
-    finally:
-        if made is not None:
-            with contextlib.suppress(OSError):
-                made.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        yield
+    except InvalidInput as error:
+        raise UsageError(one_line(error)) from None

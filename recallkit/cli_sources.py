@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import stat
 import sys
 import tempfile
@@ -232,12 +231,3 @@ def _hint(text: str) -> str:
     if text.lstrip()[:1] in "{[" and '"' not in text:
         return "\nThe shell takes double quotes away: put single quotes around the whole, or give --input @file."
     return ""
-
-
-def copy_hint(path: str) -> str:
-    """How much room is left where a file was to be written."""
-    try:
-        free = shutil.disk_usage(os.path.dirname(path) or ".").free
-    except OSError:
-        return ""
-    return f" ({free // MIB:,} MiB are free there)"

@@ -68,6 +68,7 @@ def written(folder: str, folding: Folding, run: Run | None, *, scrubber: bool = 
         return
     from recallkit.cli_fold import fold_members
     from recallkit.cli_words import Raw, json_object
+    from recallkit.files import write_text
     from recallkit.notebook.saved_page import save
 
     trace = folding.trace
@@ -82,7 +83,7 @@ def written(folder: str, folding: Folding, run: Run | None, *, scrubber: bool = 
     if run is not None:
         output = None if run.output_text is None else Raw(run.output_text)
         members["run"] = {"ending": run.ending, "kind": run.kind, "output": output, "detail": run.detail}
-    (Path(folder) / FIGURES).write_text(json_object(members) + "\n", encoding="utf-8")
+    write_text(Path(folder) / FIGURES, "figures", json_object(members) + "\n")
     if scrubber:
         try:
             save(folding, Path(folder) / PAGE)

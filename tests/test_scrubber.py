@@ -388,3 +388,40 @@ def test_the_front_end_is_one_module_with_no_markup_and_no_network() -> None:
         assert "</script" not in text.lower()
     assert "</" not in styles()
     assert "url(" not in styles()
+
+
+class TestAskingAhead:
+    """Of a far kernel the places beside the one shown are asked for before anybody goes there."""
+
+    SCRIPT = """
+    const asked = [];
+    let failing = false;
+    const ask = async ({ n }) => { asked.push(n); return failing ? { error: "no" } : { n }; };
+    const source = { far: given.far, ask };
+    const ahead = new Ahead(source);
+    const rest = (wait) => new Promise((done) => setTimeout(done, wait));
+    const go = async (n) => {
+      await ahead.moment({ n, pin: null });
+      ahead.shown({ n, pin: null }, { first: 0, last: 9 });
+    };
+    """
+
+    def asked(self, steps: str, *, far: bool = True) -> Any:
+        return in_node(self.SCRIPT + steps + "\nahead.clear();\nresult = asked;", {"far": far})
+
+    def test_the_next_place_the_same_way(self) -> None:
+        assert self.asked("for (const n of [4, 5, 6, 7]) { await go(n); await rest(20); }") == [4, 5, 6, 7, 8]
+        assert self.asked("for (const n of [4, 3, 2]) { await go(n); await rest(20); }") == [4, 3, 2, 1]
+
+    def test_both_neighbours_once_a_person_rests(self) -> None:
+        assert self.asked("await go(4); await rest(2500);") == [4, 5, 3]
+        assert self.asked("await go(9); await rest(2500);") == [9, 8]
+
+    def test_nothing_of_a_page_that_answers_itself(self) -> None:
+        assert self.asked("await go(4); await rest(2500);", far=False) == [4]
+
+    def test_what_changed_is_asked_anew(self) -> None:
+        assert self.asked("await go(4); await go(5); await rest(20); ahead.clear(); await go(6);") == [4, 5, 6, 6]
+
+    def test_an_error_is_not_kept(self) -> None:
+        assert self.asked("failing = true; await go(4); failing = false; await go(4);") == [4, 4]

@@ -15,6 +15,7 @@ from recallkit.events.columns import Column
 from recallkit.events.contents import Buffer
 from recallkit.events.event import DATA, deeply, member_text, parse
 from recallkit.events.times import NO_TIME
+from recallkit.files import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,11 +164,15 @@ class History:
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
         """Write the events as JSON Lines, each text as recorded; line breaks between its tokens become spaces."""
-        with Path(path).open("wb") as file:
-            for row in range(len(self)):
-                text = self._bytes(row)
-                # No text value of JSON holds a raw line break, so these stand between tokens.
-                file.write(text.replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
+
+        def write(place: Path) -> None:
+            with place.open("wb") as file:
+                for row in range(len(self)):
+                    text = self._bytes(row)
+                    # No text value of JSON holds a raw line break, so these stand between tokens.
+                    file.write(text.replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
+
+        write_whole(path, "history", write)
 
     # Columns
 

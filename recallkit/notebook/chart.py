@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from recallkit.errors import InvalidInput
+from recallkit.files import check_writable, write_text, write_whole
 
 ACCENT: Final = "#4a8fe0"
+# A picture of more than that is of no use on a screen or on paper, and takes gigabytes to draw.
+MOST_SCALE: Final = 20
 RULE: Final = "#e5534b"
 PALETTE: Final = [ACCENT, "#9b72cf", "#e0a030", "#2a9d8f", "#e5534b", "#7a9a3a", "#8a94a0"]
 # Stands for the page's own text colour until it is known where the chart is drawn.
@@ -71,18 +74,22 @@ class Chart:
         Raises
         ------
         InvalidInput
-            The path ends in neither ``.svg`` nor ``.png``.
+            The path ends in neither ``.svg`` nor ``.png``, or nothing can be written there.
         """
+        target = check_writable(path, "chart")
+        ending = target.suffix.lower()
+        if ending not in (".svg", ".png"):
+            raise InvalidInput(f"A chart is saved as .svg or .png; {target.name} ends in neither.")
+        given: Any = scale
+        if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 < given <= MOST_SCALE:
+            raise InvalidInput(f"scale takes a number above 0, at most {MOST_SCALE}; this is {scale!r}.")
+        drawn = _with_back(self.svg(_DARK_ON_WHITE))
+        if ending == ".svg":
+            return write_text(target, "chart", drawn)
         import vl_convert
 
-        target = Path(path)
-        if target.suffix == ".svg":
-            target.write_text(_with_back(self.svg(_DARK_ON_WHITE)), encoding="utf-8")
-        elif target.suffix == ".png":
-            target.write_bytes(vl_convert.svg_to_png(_with_back(self.svg(_DARK_ON_WHITE)), scale=scale))
-        else:
-            raise InvalidInput(f"A chart is saved as .svg or .png; {target.name} ends in neither.")
-        return target
+        picture = vl_convert.svg_to_png(drawn, scale=scale)
+        return write_whole(target, "chart", lambda place: place.write_bytes(picture))
 
     def _repr_mimebundle_(self, **_: Any) -> Any:
         if _mode == "interactive":

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recallkit.bounds import MIB
 from recallkit.errors import InvalidInput
+from recallkit.files import check_writable, write_text
 from recallkit.notebook.answers import Answers
 from recallkit.notebook.deltas import delta
 from recallkit.notebook.front import module, styles
@@ -81,8 +82,9 @@ def save(
     Raises
     ------
     InvalidInput
-        The page would be larger than `most_bytes`, or the part is none.
+        The page would be larger than `most_bytes`, the part is none, or nothing can be written to `path`.
     """
+    check_writable(path, "page")
     last = folding.folded + (folding.stall is not None)
     end = last if stop is None else stop
     if not 0 <= start <= end <= last:
@@ -103,9 +105,7 @@ def save(
                 "keep fewer whole views with a larger keyframe_every, or raise most_bytes."
             )
     page = {"head": head(folding, start, end), "firsts": firsts, "segments": segments}
-    target = Path(path)
-    target.write_text(render(page), encoding="utf-8")
-    return target
+    return write_text(path, "page", render(page))
 
 
 def render(page: dict[str, Any]) -> str:

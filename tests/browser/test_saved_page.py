@@ -87,6 +87,36 @@ def test_the_tree_opens_on_demand(open_page: Callable[..., Any], saved: str) -> 
     seen.root.get_by_role("button", name="Close /spring-sale/0").wait_for(state="detached")
 
 
+def test_what_changed_is_in_sight(open_page: Callable[..., Any], saved: str) -> None:
+    page = open_page(saved)
+    seen = Seen(page, reviews()).at(1)
+    seen.focus_slider()
+    page.keyboard.press("End")
+    seen.check(81)
+    seen.named("Open /spring-sale").click()
+    page.keyboard.press("ArrowLeft")
+    seen.check(80)
+    hidden = """(box) => {
+        const row = box.querySelector('.rk-row-added, .rk-row-changed, .rk-row-removed').getBoundingClientRect();
+        const room = box.getBoundingClientRect();
+        return row.top < room.top || row.top > room.bottom - 10;
+    }"""
+    assert not seen.root.locator(".rk-scroll", has=page.locator("[aria-label=view]")).first.evaluate(hidden)
+
+
+def test_rows_that_stay_the_same_are_not_drawn_again(open_page: Callable[..., Any], saved: str) -> None:
+    page = open_page(f"{saved}#event=42")
+    seen = Seen(page, reviews()).at(42)
+    seen.root.evaluate("(root) => root.querySelectorAll('.rk-line-of').forEach((each) => (each.marked = true))")
+    seen.focus_slider()
+    page.keyboard.press("ArrowRight")
+    seen.check(43)
+    kept = seen.root.evaluate(
+        "(root) => [...root.querySelectorAll('.rk-line-of')].filter((each) => each.marked).length"
+    )
+    assert kept > 3
+
+
 def test_search_and_pin(open_page: Callable[..., Any], saved: str) -> None:
     page = open_page(saved)
     seen = Seen(page, reviews()).at(1)

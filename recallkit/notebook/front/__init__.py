@@ -7,11 +7,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
+_SHOWING: Final = ("dom.js", "strip.js", "rows.js", "panels.js", "ahead.js", "scrubber.js")
 # Each file after those it imports from.
 _ORDER: Final = {
-    "widget": ("tree.js", "dom.js", "strip.js", "panels.js", "scrubber.js", "widget.js"),
-    "page": ("tree.js", "local.js", "dom.js", "strip.js", "panels.js", "scrubber.js", "page.js"),
-    "local": ("tree.js", "local.js"),
+    "widget": ("tree.js", *_SHOWING, "widget.js"),
+    "page": ("tree.js", "local.js", *_SHOWING, "page.js"),
+    "local": ("tree.js", "local.js", "ahead.js"),
 }
 _IMPORT: Final = re.compile(r'^import \{[^}]*\} from "\./[a-z]+\.js";\n', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
@@ -24,7 +25,7 @@ def module(kind: Literal["widget", "page", "local"]) -> str:
     Parameters
     ----------
     kind : {'widget', 'page', 'local'}
-        For anywidget; for a saved page; or only what answers inside a saved page, for the tests.
+        For anywidget; for a saved page; or only what needs no page, for the tests.
     """
     parts = []
     for name in _ORDER[kind]:

@@ -39,6 +39,17 @@ export function button(label, name, onclick, attributes = {}) {
   return h("button", { type: "button", class: "rk-button", "aria-label": label, title: label, onclick, ...attributes }, icon(name));
 }
 
+/** Give an element these children; those that it has already are not touched. */
+export function settle(parent, nodes) {
+  const wanted = new Set(nodes);
+  for (const child of [...parent.childNodes]) if (!wanted.has(child)) child.remove();
+  let next = parent.firstChild;
+  for (const node of nodes) {
+    if (node === next) next = next.nextSibling;
+    else parent.insertBefore(node, next);
+  }
+}
+
 const grouped = new Intl.NumberFormat("en-US");
 export const count = (number) => grouped.format(number);
 export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;

@@ -1,78 +1,8 @@
-// The panels beside the controls: a tree that opens on demand, what changed, sizes, bars, a pinned path, the stall.
+// The panels beside the trees: what changed, sizes, bars, a pinned path, the stall.
 
-import { button, count, duration, h, icon, plural, share, svg } from "./dom.js";
+import { button, count, duration, h, plural, share, svg } from "./dom.js";
+import { mark } from "./rows.js";
 import { joinPath } from "./tree.js";
-
-const MARKS = { added: ["+", "added"], changed: ["~", "changed"], removed: ["−", "removed"], inside: ["•", "changed inside"] };
-
-function mark(name) {
-  const [sign, words] = MARKS[name];
-  return h("span", { class: `rk-mark rk-${name}`, title: words }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "rk-hidden" }, ` ${words} `));
-}
-
-const value = (kind, text) => h("span", { class: `rk-value rk-${kind}` }, text);
-
-function summary(row) {
-  const noun = row.kind === "array" ? "item" : "member";
-  return h("span", { class: "rk-count" }, row.kind === "array" ? `[${plural(row.count, noun)}]` : `{${plural(row.count, noun)}}`);
-}
-
-/** A tree of JSON. `acts`: toggle(path), page(path, offset), pin(path) or null where nothing can be pinned. */
-export function treeList(found, acts, name) {
-  const branches = new Map(found.map((each) => [each.path, each]));
-  const root = branches.get("");
-  if (!root) return h("p", { class: "rk-quiet" }, "nothing to open");
-  return list(root, branches, acts, name);
-}
-
-function list(branch, branches, acts, name) {
-  const rows = [];
-  if (branch.piece !== undefined) {
-    rows.push(h("li", {}, h("pre", { class: "rk-piece", tabindex: 0, "aria-label": `text at ${branch.path}` }, branch.piece), pager(branch, 2000, "characters", acts)));
-    return h("ul", { class: "rk-tree" }, rows);
-  }
-  if (!branch.total) rows.push(h("li", { class: "rk-quiet" }, branch.kind === "array" ? "[ ] empty" : "{ } empty"));
-  for (const row of branch.rows) rows.push(item(row, joinPath(branch.path, row.key), branches, acts, name));
-  for (const row of branch.gone ?? []) {
-    rows.push(h("li", { class: "rk-row rk-row-removed" }, h("span", { class: "rk-room" }), mark("removed"), h("del", {}, h("span", { class: "rk-key" }, String(row.key)), ": ", row.text)));
-  }
-  if (branch.total > branch.rows.length) rows.push(h("li", {}, pager(branch, 50, "rows", acts)));
-  return h("ul", { class: "rk-tree", "aria-label": branch.path === "" ? name : undefined }, rows);
-}
-
-function item(row, path, branches, acts, name) {
-  const inner = branches.get(path);
-  const label = `${inner ? "Close" : "Open"} ${path}`;
-  const toggle = row.opens
-    ? h("button", { type: "button", class: `rk-toggle${inner ? " rk-open" : ""}`, "aria-expanded": Boolean(inner) ? "true" : "false", "aria-label": label, "data-focus": `${name} ${path}`, onclick: () => acts.toggle(path) }, icon("open"))
-    : h("span", { class: "rk-room" });
-  const shown = inner && row.kind !== "string" ? null : row.text ? value(row.kind, row.text) : null;
-  const line = h(
-    "div",
-    { class: "rk-line-of" },
-    toggle,
-    row.mark ? mark(row.mark) : null,
-    h("span", { class: "rk-key" }, String(row.key)),
-    h("span", { class: "rk-colon" }, ":"),
-    row.count === undefined ? null : summary(row),
-    shown,
-    acts.pin ? h("button", { type: "button", class: "rk-pin", "aria-label": `Pin ${path}`, title: `Follow ${path} through time`, "data-focus": `pin ${path}`, onclick: () => acts.pin(path) }, icon("pin")) : null,
-  );
-  return h("li", { class: `rk-row${row.mark ? ` rk-row-${row.mark}` : ""}` }, line, inner ? list(inner, branches, acts, name) : null);
-}
-
-function pager(branch, size, noun, acts) {
-  const end = Math.min(branch.total, branch.offset + size);
-  const go = (offset) => () => acts.page(branch.path, offset);
-  const attributes = (name, off) => ({ "data-focus": `${name} ${branch.path}`, disabled: off });
-  return h(
-    "div",
-    { class: "rk-pager" },
-    button(`Earlier ${noun} of ${branch.path || "the whole"}`, "back", go(branch.offset - size), attributes("earlier", branch.offset === 0)),
-    h("span", {}, `${count(branch.offset + 1)} to ${count(end)} of ${count(branch.total)} ${noun}`),
-    button(`Later ${noun} of ${branch.path || "the whole"}`, "next", go(branch.offset + size), attributes("later", end >= branch.total)),
-  );
-}
 
 /** What this event changed, in lines. */
 export function changeList(changes, seek) {

@@ -1,7 +1,9 @@
 // The scrubber: what a person does becomes a place to show; the newest wish wins, and what is shown is asked for once.
 
+import { Ahead } from "./ahead.js";
 import { button, count, followTheme, h, icon } from "./dom.js";
-import { changeList, meters, pinBox, sizeList, stallBox, treeList } from "./panels.js";
+import { changeList, meters, pinBox, sizeList, stallBox } from "./panels.js";
+import { TreeView } from "./rows.js";
 import { Strip } from "./strip.js";
 
 const SPEEDS = [[2, "2 events a second"], [10, "10 events a second"], [50, "50 events a second"], [0, "as fast as it folds"]];
@@ -11,6 +13,7 @@ export class Scrubber {
   /** @param source `head`, and `ask(request)` that gives a promise of the reply. */
   constructor(root, source, { position, moved = () => {} } = {}) {
     this.source = source;
+    this.ahead = new Ahead(source);
     this.head = source.head;
     this.moved = moved;
     this.open = { view: new Map([["", 0]]), event: new Map([["", 0], ["/data", 0]]) };
@@ -43,11 +46,11 @@ export class Scrubber {
     this.meters = meters(head.bounds);
     this.stall = h("div");
     this.viewHead = h("h3");
-    this.view = h("div", { class: "rk-scroll" });
-    this.event = h("div", { class: "rk-scroll" });
+    this.view = new TreeView("view", this.acts("view"));
+    this.event = new TreeView("event", this.acts("event"));
     this.eventHead = h("h3");
     this.changes = h("div", { class: "rk-scroll rk-short" });
-    this.sizeBox = h("div");
+    this.sizeBox = h("div", { class: "rk-sizes" });
     this.pinned = h("div");
     const step = (label, name, number) => button(label, name, () => this.seek(number()));
     const controls = h(
@@ -87,12 +90,12 @@ export class Scrubber {
       h(
         "div",
         { class: "rk-columns" },
-        h("div", { class: "rk-column" }, panel(h("div", { class: "rk-title" }, this.viewHead, h("label", { class: "rk-check" }, this.follow, "open what changed")), this.view), this.pinned),
+        h("div", { class: "rk-column" }, panel(h("div", { class: "rk-title" }, this.viewHead, h("label", { class: "rk-check" }, this.follow, "open what changed")), this.view.element), this.pinned),
         h(
           "div",
           { class: "rk-column" },
           panel(h("h3", {}, "What this event changed"), this.changes),
-          panel(this.eventHead, this.event),
+          panel(this.eventHead, this.event.element),
           panel(h("h3", {}, "Size by path"), this.sizeBox),
         ),
       ),
@@ -104,6 +107,11 @@ export class Scrubber {
     const typing = event.target.matches("input:not([type=range]):not([type=checkbox]), select");
     if (event.target === this.query && event.key === "Enter") {
       this.find(event.shiftKey ? -1 : 1);
+      event.preventDefault();
+    }
+    if (event.target === this.field && event.key === "Enter") {
+      // JupyterLab takes the Enter that would tell of the change.
+      this.seek(Number(this.field.value));
       event.preventDefault();
     }
     if (typing) return;
@@ -148,7 +156,7 @@ export class Scrubber {
         ask: "moment", n: this.wanted, follow: this.follow.checked, sizes: this.sizes, pin: this.pin,
         view: [...this.open.view], event: [...this.open.event],
       };
-      const moment = await this.source.ask(request);
+      const moment = await this.ahead.moment(request);
       if (moment.error) {
         this.status.textContent = moment.error;
         this.root.dataset.error = moment.error;
@@ -157,6 +165,7 @@ export class Scrubber {
       this.show(moment);
       this.root.dataset.shown = moment.n;
       this.root.dataset.milliseconds = (performance.now() - began).toFixed(1);
+      if (!this.stale) this.ahead.shown(request, this.head);
     }
     this.moved(this.wanted);
   }
@@ -169,6 +178,7 @@ export class Scrubber {
   }
 
   show(moment) {
+    const reveal = this.follow.checked && this.shown?.n !== moment.n;
     this.shown = moment;
     const focus = document.activeElement?.dataset?.focus;
     if (document.activeElement === this.field && Number(this.field.value) !== moment.n) this.field.value = moment.n;
@@ -178,10 +188,11 @@ export class Scrubber {
     const noun = root.kind === "array" ? "items" : "members";
     this.viewHead.textContent = moment.n === 0 ? "The initial view" : `View after event ${count(moment.stalled ? moment.n - 1 : moment.n)}`;
     const branches = moment.view.filter(({ path }) => !this.shut.has(path));
-    if (moment.view.length) this.view.replaceChildren(treeList(branches, this.acts("view", branches), "view"));
-    else this.view.replaceChildren(h("p", {}, h("span", { class: `rk-value rk-${root.kind}` }, root.text || `${count(root.count)} ${noun}`)));
+    if (moment.view.length) this.view.show(branches, reveal);
+    else this.view.say(h("p", {}, h("span", { class: `rk-value rk-${root.kind}` }, root.text || `${count(root.count)} ${noun}`)));
     this.eventHead.textContent = moment.event === null ? "No event yet" : `Event ${count(moment.n)} · ${count(moment.seq)} in the history`;
-    this.event.replaceChildren(moment.event === null ? h("p", { class: "rk-quiet" }, "Nothing is folded at 0: the view is the document's initial one.") : treeList(moment.event, this.acts("event", moment.event), "event"));
+    if (moment.event === null) this.event.say(h("p", { class: "rk-quiet" }, "Nothing is folded at 0: the view is the document's initial one."));
+    else this.event.show(moment.event);
     this.changes.replaceChildren(
       moment.n === this.head.first
         ? h("p", { class: "rk-quiet" }, "The place to start from.")
@@ -193,17 +204,13 @@ export class Scrubber {
     if (focus) [...this.root.querySelectorAll("[data-focus]")].find((each) => each.dataset.focus === focus)?.focus({ preventScroll: true });
   }
 
-  acts(which, branches) {
+  acts(which) {
     const opened = this.open[which];
     return {
-      toggle: (path) => {
-        if (branches.some((each) => each.path === path)) {
-          opened.delete(path);
-          if (which === "view") this.shut.add(path);
-        } else {
-          opened.set(path, 0);
-          if (which === "view") this.shut.delete(path);
-        }
+      toggle: (path, shut) => {
+        if (shut) opened.delete(path);
+        else opened.set(path, 0);
+        if (which === "view") this.shut[shut ? "add" : "delete"](path);
         this.again();
       },
       page: (path, offset) => {
@@ -234,6 +241,7 @@ export class Scrubber {
       const trail = await this.source.ask({ ask: "trail", path });
       if (this.pin !== path || trail.error) return;
       this.trail = trail;
+      this.ahead.clear();
       this.again();
       if (trail.done) return;
     }
@@ -287,6 +295,7 @@ export class Scrubber {
 
   close() {
     this.playing = false;
+    this.ahead.clear();
     this.stopTheme();
   }
 }

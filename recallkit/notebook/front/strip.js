@@ -14,17 +14,16 @@ export class Strip {
   constructor(head, seek) {
     this.head = head;
     this.seek = seek;
-    this.cursor = svg("line", { class: "rk-cursor", y1: 0, y2: HEIGHT, "vector-effect": "non-scaling-stroke" });
-    this.matches = svg("path", { class: "rk-line", d: "" });
+    // Over the drawing, not in it: a step moves it and draws nothing anew.
+    this.cursor = h("div", { class: "rk-place-mark" });
     this.tip = h("div", { class: "rk-tip", hidden: true });
     this.drawing = svg(
       "svg",
       { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", class: "rk-strip-drawing", "aria-hidden": "true" },
       ...this.shapes(),
-      this.cursor,
     );
     const label = this.label();
-    this.element = h("div", { class: "rk-strip", role: "img", "aria-label": label }, this.drawing, ...this.notes(), this.tip);
+    this.element = h("div", { class: "rk-strip", role: "img", "aria-label": label }, this.drawing, ...this.notes(), h("div", { class: "rk-place-room" }, this.cursor), this.tip);
     this.listen();
   }
 
@@ -127,8 +126,6 @@ export class Strip {
   }
 
   show(number) {
-    const at = Math.max(0.5, Math.min(WIDTH - 0.5, this.x(number)));
-    this.cursor.setAttribute("x1", at);
-    this.cursor.setAttribute("x2", at);
+    this.cursor.style.transform = `translateX(${(this.x(number) / WIDTH) * 100}%)`;
   }
 }

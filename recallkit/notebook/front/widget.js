@@ -10,6 +10,7 @@ class KernelSource {
   constructor(model) {
     this.model = model;
     this.head = model.get("head");
+    this.far = true;
     this.prefix = Math.random().toString(36).slice(2);
     this.count = 0;
     this.waiting = new Map();
