@@ -20,6 +20,7 @@ PUSHES = recall(
     "  (view as Json[]).push(event.data ?? null);\n  return view;\n}",
     initial=[],
 )
+WAYS = get_args(Way)[2:]  # those of a module that writes to its view
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=20)
 ANY_JSON = st.recursive(
     st.none()
@@ -37,7 +38,7 @@ def events(*data: Any) -> rk.History:
 
 
 def every_way(function: rk.RecallFunction, history: rk.History) -> dict[str, Fold]:
-    return {way: fold_history(function.definition, history, way=way, keyframe_every=1) for way in get_args(Way)[1:]}
+    return {way: fold_history(function.definition, history, way=way, keyframe_every=1) for way in WAYS}
 
 
 def told(fold: Fold) -> tuple[Any, ...]:
@@ -174,7 +175,7 @@ def test_a_stall_leaves_the_view_of_the_fold_before() -> None:
         "  if (kept.n === 40) { kept.n = -1; throw new Error('no'); }\n  return view;\n}",
         initial={"n": 0},
     )
-    for way in get_args(Way)[1:]:
+    for way in WAYS:
         fold = fold_history(function.definition, events(*range(60)), way=way)
         assert (fold.state, fold.folded, fold.view) == ("stalled", 39, '{"n":39}')
 
@@ -182,3 +183,26 @@ def test_a_stall_leaves_the_view_of_the_fold_before() -> None:
 def test_more_numbers_than_the_block_holds_are_written_out() -> None:
     values = [number + 0.1 + 0.2 + number / 7 for number in range(1, 3_000)]
     assert same(PUSHES, events(values)).copied == 1
+
+
+def test_a_view_with_one_object_in_ever_so_many_places_ends_for_its_memory() -> None:
+    function = recall(
+        "export function fold(view: View, event: Event): View {\n  let at: any = [0];\n"
+        "  for (let level = 0; level < 45; level++) at = [at, at];\n  return at;\n}",
+        initial=[],
+    )
+    kinds = {way: fold_history(function.definition, events(0), way=way).stall for way in ("fast", "owned", "plain")}
+    assert {way: stall and stall.kind for way, stall in kinds.items()} == dict.fromkeys(kinds, "memory")
+
+
+def test_a_view_that_grows_and_shrinks_is_the_same_with_and_without_its_memory() -> None:
+    function = recall(
+        "export function fold(view: View, event: Event): View {\n  const kept = view as Json[];\n"
+        "  const n = Number(event.data);\n  const more = Array.from({ length: n }, (_, i) => ({ i, n }));\n"
+        "  return n === 0 ? kept.slice(-3) : [...kept.slice(1), ...more, [n]];\n}",
+        initial=[],
+    )
+    history = events(*[5, 300, 300, 200, 1, 0, 2, 400, 400, 1, 1, 0, 0, 700, 3, 0])
+    folds = [fold_history(function.definition, history, way=way, keyframe_every=1) for way in get_args(Way)]
+    assert all(told(fold) == told(folds[-1]) for fold in folds)
+    assert folds[0].folded == 16

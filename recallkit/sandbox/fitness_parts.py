@@ -13,9 +13,10 @@ def fitness_source() -> str:
     Returns
     -------
     str
-        JavaScript whose value is a function ``(utf8) => {fit, write, text, makeMemo}``; see fitness.js and memo.js.
+        JavaScript whose value is a function ``(utf8, size) => {fit, write, text, makeMemo}``; see fitness.js
+        and memo.js.
     """
     folder = resources.files(__package__)
     fitness, memo = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("fitness.js", "memo.js"))
-    joined = "const made = fitness(utf8); return { __proto__: null, ...made, makeMemo: memo(utf8, made.write) };"
-    return f"((fitness, memo) => (utf8) => {{ {joined} }})(\n{fitness},\n{memo})"
+    joined = "const made = fitness(utf8); return { __proto__: null, ...made, makeMemo: memo(utf8, size) };"
+    return f"((fitness, memo) => (utf8, size) => {{ {joined} }})(\n{fitness},\n{memo})"

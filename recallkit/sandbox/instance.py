@@ -15,7 +15,7 @@ from recallkit.sandbox.wasm import Program
 
 WASM_PAGE = 65_536
 INITIAL_PAGES = 256
-CONTROL_BYTES = 72
+CONTROL_BYTES = 80
 # The shapes that measure.wat remembers, and the numbers that it leaves to the page loop.
 SHAPES_BYTES = 64 * 8
 NUMBERS_BYTES = 1_024 * 8

@@ -18,6 +18,8 @@
   (global $LEVELS i32 (i32.const 512))
   (global $SHAPES i32 (i32.const 64))
   (global $FLOATS i32 (i32.const 1024))
+  ;; one object in many places is read in each of them: past so many bytes no memory holds the text
+  (global $MOST i32 (i32.const 0x08000000))
 
   (global $atoms (mut i32) (i32.const 0))      ;; where the runtime keeps the address of its texts
   (global $prototype (mut i32) (i32.const 0))  ;; of every plain object
@@ -26,18 +28,21 @@
   (global $bytes (mut i32) (i32.const 0))
   (global $held (mut i32) (i32.const 0))       ;; whether something else holds a part
   (global $numbers (mut i32) (i32.const 0))
+  (global $visited (mut i32) (i32.const 0))    ;; how many members were read
   (global $half (mut i32) (i32.const 0))       ;; whether the last unit of a text was the first half of a pair
 
   (func (export "set_layout") (param i32 i32 i32 i32)
     (global.set $atoms (local.get 0)) (global.set $prototype (local.get 1))
     (global.set $list (local.get 2)) (global.set $block (local.get 3)))
   (func (export "held") (result i32) (global.get $held))
+  (func (export "visited") (result i32) (global.get $visited))
   (func (export "numbers") (result i32) (global.get $numbers))
 
   ;; the bytes of the value at an address, without those of the numbers put into the block; -1: look for yourself
   (func (export "measure") (param $value i32) (result i32)
     (if (i32.ne (i32.load offset=4 (local.get $value)) (global.get $OBJECT)) (then (return (i32.const -1))))
     (global.set $bytes (i32.const 0)) (global.set $held (i32.const 0)) (global.set $numbers (i32.const 0))
+    (global.set $visited (i32.const 0))
     (memory.fill (global.get $block) (i32.const 0) (i32.shl (global.get $SHAPES) (i32.const 3)))
     (if (result i32) (call $container (i32.load (local.get $value)) (i32.const 1))
       (then (global.get $bytes)) (else (i32.const -1))))
@@ -46,7 +51,8 @@
 
   (func $container (param $at i32) (param $level i32) (result i32)
     (local $kind i32) (local $shape i32) (local $count i32) (local $values i32) (local $names i32)
-    (if (i32.gt_u (local.get $level) (global.get $LEVELS)) (then (return (i32.const 0))))
+    (if (i32.or (i32.gt_u (local.get $level) (global.get $LEVELS)) (i32.gt_u (global.get $bytes) (global.get $MOST)))
+      (then (return (i32.const 0))))
     (if (i32.load offset=16 (local.get $at)) (then (global.set $held (i32.const 1))))
     (local.set $shape (i32.load offset=20 (local.get $at)))
     (local.set $kind (i32.shr_u (i32.load offset=4 (local.get $at)) (i32.const 8)))
@@ -72,6 +78,7 @@
 
   (func $members (param $at i32) (param $count i32) (param $shape i32) (param $level i32) (result i32)
     (local $i i32) (local $low i32) (local $tag i32) (local $place i32)
+    (global.set $visited (i32.add (global.get $visited) (local.get $count)))
     (block $done (loop $next
       (br_if $done (i32.ge_u (local.get $i) (local.get $count)))
       (local.set $place (i32.add (local.get $at) (i32.shl (local.get $i) (i32.const 3))))
@@ -205,9 +212,9 @@
     (call $text (i32.load (local.get $value)))
     (i32.const 1))
 
-  ;; the bytes of a text in JSON, without the quotes
+  ;; the bytes of a text in JSON, without the quotes: most of it sixteen bytes at a time
   (func $text (param $text i32)
-    (local $at i32) (local $end i32) (local $length i32) (local $sum i32) (local $unit i32) (local $eight i64)
+    (local $at i32) (local $end i32) (local $length i32) (local $sum i32)
     (local.set $length (i32.and (i32.load offset=4 (local.get $text)) (i32.const 0x7fffffff)))
     (local.set $at (i32.add (local.get $text) (i32.const 16)))
     (if (i32.eqz (local.get $length)) (then (return)))
@@ -215,37 +222,67 @@
       (then
         (global.set $half (i32.const 0))
         (local.set $end (i32.add (local.get $at) (local.get $length)))
+        (block $tail (loop $next
+          (br_if $tail (i32.gt_u (i32.add (local.get $at) (i32.const 16)) (local.get $end)))
+          (local.set $sum (i32.add (local.get $sum) (call $sixteen (v128.load (local.get $at)))))
+          (local.set $at (i32.add (local.get $at) (i32.const 16)))
+          (br $next)))
         (block $done (loop $next
           (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-          ;; eight at a time, where none is below space, a quote, a backslash or above ASCII
-          (if (i32.le_u (i32.add (local.get $at) (i32.const 8)) (local.get $end))
-            (then
-              (local.set $eight (i64.load (local.get $at)))
-              (if (i64.eqz (i64.and (i64.const 0x8080808080808080)
-                    (i64.or (local.get $eight)
-                      (i64.or (i64.sub (local.get $eight) (i64.const 0x2020202020202020))
-                        (i64.or
-                          (i64.sub (i64.xor (local.get $eight) (i64.const 0x2222222222222222)) (i64.const 0x0101010101010101))
-                          (i64.sub (i64.xor (local.get $eight) (i64.const 0x5c5c5c5c5c5c5c5c)) (i64.const 0x0101010101010101)))))))
-                (then
-                  (local.set $sum (i32.add (local.get $sum) (i32.const 8)))
-                  (local.set $at (i32.add (local.get $at) (i32.const 8)))
-                  (br $next)))))
-          (local.set $unit (i32.load8_u (local.get $at)))
-          (local.set $sum (i32.add (local.get $sum)
-            (if (result i32) (i32.lt_u (local.get $unit) (i32.const 0x80))
-              (then (call $ascii (local.get $unit))) (else (i32.const 2)))))
+          (local.set $sum (i32.add (local.get $sum) (call $unit (i32.load8_u (local.get $at)))))
           (local.set $at (i32.add (local.get $at) (i32.const 1)))
           (br $next))))
       (else
         (local.set $end (i32.add (local.get $at) (i32.shl (local.get $length) (i32.const 1))))
         (block $done (loop $next
           (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-          (local.set $unit (i32.load16_u (local.get $at)))
+          (if (i32.and (i32.le_u (i32.add (local.get $at) (i32.const 16)) (local.get $end))
+                       (i32.eqz (call $halves (v128.load (local.get $at)))))
+            (then
+              (global.set $half (i32.const 0))
+              (local.set $sum (i32.add (local.get $sum) (call $eight (v128.load (local.get $at)))))
+              (local.set $at (i32.add (local.get $at) (i32.const 16)))
+              (br $next)))
+          (local.set $sum (i32.add (local.get $sum) (call $unit (i32.load16_u (local.get $at)))))
           (local.set $at (i32.add (local.get $at) (i32.const 2)))
-          (local.set $sum (i32.add (local.get $sum) (call $unit (local.get $unit))))
           (br $next)))))
     (call $add (local.get $sum)))
+
+  ;; sixteen units of Latin-1: one byte each, and one more for each that takes two, five more for each that takes six
+  (func $sixteen (param $x v128) (result i32)
+    (local $below v128) (local $short v128)
+    (local.set $below (i8x16.lt_u (local.get $x) (i8x16.splat (i32.const 0x20))))
+    (local.set $short (v128.andnot
+      (i8x16.lt_u (i8x16.sub (local.get $x) (i8x16.splat (i32.const 8))) (i8x16.splat (i32.const 6)))
+      (i8x16.eq (local.get $x) (i8x16.splat (i32.const 11)))))
+    (i32.add (i32.const 16)
+      (i32.add
+        (i32.popcnt (i8x16.bitmask
+          (v128.or (v128.or (local.get $short) (local.get $x))
+            (v128.or (i8x16.eq (local.get $x) (i8x16.splat (i32.const 0x22)))
+                     (i8x16.eq (local.get $x) (i8x16.splat (i32.const 0x5c)))))))
+        (i32.mul (i32.const 5)
+          (i32.popcnt (i8x16.bitmask (v128.andnot (local.get $below) (local.get $short))))))))
+
+  ;; eight units of UTF-16, none of them half of a pair; three bytes from U+0800 on
+  (func $eight (param $x v128) (result i32)
+    (local $below v128) (local $short v128)
+    (local.set $below (i16x8.lt_u (local.get $x) (i16x8.splat (i32.const 0x20))))
+    (local.set $short (v128.andnot
+      (i16x8.lt_u (i16x8.sub (local.get $x) (i16x8.splat (i32.const 8))) (i16x8.splat (i32.const 6)))
+      (i16x8.eq (local.get $x) (i16x8.splat (i32.const 11)))))
+    (i32.add (i32.add (i32.const 8)
+        (i32.popcnt (i16x8.bitmask (i16x8.ge_u (local.get $x) (i16x8.splat (i32.const 0x800))))))
+      (i32.add
+        (i32.popcnt (i16x8.bitmask
+          (v128.or (v128.or (local.get $short) (i16x8.ge_u (local.get $x) (i16x8.splat (i32.const 0x80))))
+            (v128.or (i16x8.eq (local.get $x) (i16x8.splat (i32.const 0x22)))
+                     (i16x8.eq (local.get $x) (i16x8.splat (i32.const 0x5c)))))))
+        (i32.mul (i32.const 5)
+          (i32.popcnt (i16x8.bitmask (v128.andnot (local.get $below) (local.get $short))))))))
+  (func $halves (param $x v128) (result i32)
+    (v128.any_true (i16x8.eq (v128.and (local.get $x) (i16x8.splat (i32.const 0xf800)))
+                             (i16x8.splat (i32.const 0xd800)))))
 
   (func $ascii (param $unit i32) (result i32)
     (if (i32.lt_u (local.get $unit) (i32.const 0x20))

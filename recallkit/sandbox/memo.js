@@ -1,6 +1,6 @@
 // The fast way's memory (the design, section 3): what the plain way writes out and reads back after each fold, known from what
 // the fold made alone. For a frozen context, and for modules that write to nothing but what they made (checker/writes.mjs).
-// An expression: (utf8, write) => (seen, revised) => memo.
+// An expression: (utf8, size) => (seen, revised) => memo; `size` gives the bytes of a plain list or object.
 //
 // memo(value) → {bytes, value}: the size of the JSON text, and what it reads back as, made of what is new and of what is
 // remembered. Otherwise undefined: then write() says what is the matter, or carries it.
@@ -9,11 +9,11 @@
 //            and how many members it has
 // As JSON gives a value back, no list or object stands in two places of it: what is remembered is kept in the first place, and
 // copied to the others. A record's `levels` is at least the depth; where it may be too deep, write() decides.
-(utf8, write) => {
+(utf8, size) => {
   'use strict';
   const { getPrototypeOf } = Reflect;
   const { stringify } = JSON;
-  const { keys, values, getOwnPropertySymbols, is } = Object;
+  const { keys, values, getOwnPropertySymbols } = Object;
   const { isArray } = Array;
   const ObjectPrototype = Object.prototype;
   const ArrayPrototype = Array.prototype;
@@ -43,7 +43,7 @@
     };
     const nameSize = (name) => sizes[name] ?? sizeOf(name);
     // the bytes of what is no list and no object
-    const sizeOfAll = (members) => (members.length === 0 ? 0 : utf8(stringify(members)) - members.length - 1);
+    const sizeOfAll = (members) => (members.length === 0 ? 0 : size(members) - members.length - 1);
     const isKept = (record) => {
       for (let each = record; each !== null; each = each.above) if (each.stamp === now) return true;
       return false;
@@ -95,8 +95,8 @@
         inner += known.bytes;
       }
       const plain = others.length;
-      if (plain === length) return remember(copy, here, utf8(stringify(copy)), 0);
-      return remember(copy, here, length + 1 + inner + (plain === 0 ? 0 : utf8(stringify(others)) - plain - 1), deepest);
+      if (plain === length) return remember(copy, here, size(copy), 0);
+      return remember(copy, here, length + 1 + inner + (plain === 0 ? 0 : size(others) - plain - 1), deepest);
     };
     const walkObject = (value, level, afresh) => {
       const prototype = getPrototypeOf(value);
@@ -130,8 +130,8 @@
       }
       if (i !== length) return undefined;
       const plain = others.length;
-      if (plain === length) return remember(copy, here, utf8(stringify(copy)), 0);
-      return remember(copy, here, bytes + (plain === 0 ? 0 : utf8(stringify(others)) - plain - 1), deepest);
+      if (plain === length) return remember(copy, here, size(copy), 0);
+      return remember(copy, here, bytes + (plain === 0 ? 0 : size(others) - plain - 1), deepest);
     };
     const walk = (value, level, afresh) => {
       if (level > LEVELS || value.toJSON !== undefined) return undefined;
@@ -285,7 +285,7 @@
         const member = members[i];
         if (typeof member !== 'string' && !loose(member)) return undefined;
       }
-      const here = { __proto__: null, bytes: utf8(stringify(value)), levels: 1, stamp: now, above: null };
+      const here = { __proto__: null, bytes: size(value), levels: 1, stamp: now, above: null };
       seen.set(value, here);
       copied = value;
       return here;
@@ -319,8 +319,7 @@
       if (typeof value !== 'object' || value === null) {
         last = undefined;
         lastNames = lastMembers = null;
-        const written = write(value);
-        return written.text === undefined || is(value, -0) ? undefined : { __proto__: null, bytes: utf8(written.text), value };
+        return loose(value) ? { __proto__: null, bytes: size([value]) - 2, value } : undefined;
       }
       revised.count = 0;
       let known = seen.get(value);

@@ -3,7 +3,7 @@
 // parts loaded before it, it returns the functions that the host calls by name. Texts in, texts out.
 //
 // control (Int32): 0 checkpoints, 1 budget, 2 why, 3 stop, 4 bytes, 5 sequence, 10 index, 11 phase, 14 memory pages,
-//   15 held, 16 references, 17 numbers
+//   15 held, 16 references, 17 numbers, 18 visited
 // control (Float64): 3 clock, 4 deadline (milliseconds, monotonic)
 (controlBuffer, counterBuffer, ledgerBuffer, numbersBuffer, tick, utf8Native, measureNative, makeDates, harden, makeFitness, makeChecker) => {
   'use strict';
@@ -49,14 +49,20 @@
     for (let i = 0; i < count; i++) rest[i] = numbers[i];
     return bytes + utf8(stringify(rest)) - count - 1;
   };
+  const size = (value) => {
+    const bytes = measure(value);
+    return bytes < 0 ? utf8(stringify(value)) : bytes;
+  };
   // How many hold what is measured when nothing but the page loop does: step's variable, keep's and measure's argument, and
   // the native function's.
   const OURS = 4;
+  // Reading so many members takes as long as the fast way's memory of them.
+  const LIGHT = 1000;
   const now = () => {
     tick();
     return time[3];
   };
-  const fitness = makeFitness(utf8);
+  const fitness = makeFitness(utf8, size);
 
   let dates;
   let subject;
@@ -112,6 +118,7 @@
   let fold = null;
   let checkView = null;
   let memo = null;
+  let light = true;
   const revised = { __proto__: null, count: 0, values: [], olds: [], added: [], counts: [] };
   let conditions = [];
   let view = null;
@@ -185,8 +192,8 @@
   //   written   writes the view out and reads it back, and compares what it read: the rule itself
   //   plain     writes and reads too; that it is plain data is seen where it lies (measure.wat)
   //   owned     takes the view itself where it is plain data and nothing else holds any part of it: as good as read back
-  //   fast      for a module that can neither write to what it did not make nor notice sharing: walks only what the fold
-  //             made (memo.js)
+  //   fast      for a module that can neither write to what it did not make nor notice sharing: takes the view itself where
+  //             it is plain data; once it has many members, walks only what the fold made (memo.js), as `memo` always does
   const keep = (value) => {
     control[11] = PHASE.check;
     control[0] = 0;
@@ -194,11 +201,18 @@
     let back;
     let bytes = -1;
     let text = null;
-    if (memo !== null) {
+    if (memo !== null && light) {
+      bytes = measure(value);
+      back = value;
+      light = control[18] <= LIGHT;
+      if (!light) memo = fitness.makeMemo(new Memory(), revised); // what it knew is of an older view
+      revised.count = 0;
+    } else if (memo !== null) {
       const known = memo(value);
       if (known !== undefined) {
         back = known.value;
         bytes = known.bytes;
+        light = settings.way === 'fast' && bytes < LIGHT;
       }
     } else if (settings.way !== 'written') {
       bytes = measure(value);
@@ -371,10 +385,12 @@
       viewText = stringify(view);
       viewBytes = utf8(viewText);
       spoiled = false;
+      light = settings.way === 'fast';
+      const unwritten = light || settings.way === 'memo';
       folded = settings.folded;
       sinceFrame = foldsSinceFrame = 0;
-      checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: settings.way === 'fast', revised, ...settings.schemaOptions });
-      memo = settings.way === 'fast' ? fitness.makeMemo(new Memory(), revised) : null;
+      checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: unwritten, revised, ...settings.schemaOptions });
+      memo = unwritten ? fitness.makeMemo(new Memory(), revised) : null;
       return '';
     },
     conditions(...given) {

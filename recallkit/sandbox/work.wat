@@ -15,12 +15,13 @@
 ;;          40  i32  index, 44 i32 phase: what the page loop is at (page.js)
 ;;          48  i64  where the clock import writes
 ;;          56  i32  size of the memory, in pages of 64 KiB, at the last reading of the clock
-;;          60  i32  held, 64 i32 references, 68 i32 numbers: what else measure answers (measure.wat)
+;;          60  i32  held, 64 i32 references, 68 i32 numbers, 72 i32 visited: what else measure answers (measure.wat)
 (module
   (import "wasi_snapshot_preview1" "clock_time_get" (func $wasi_clock (param i32 i64 i32) (result i32)))
   (import "measure" "measure" (func $measure (param i32) (result i32)))
   (import "measure" "held" (func $held (result i32)))
   (import "measure" "numbers" (func $numbers (result i32)))
+  (import "measure" "visited" (func $visited (result i32)))
   (import "host" "memory" (memory 1))
   (export "memory" (memory 0))
   (global $control (mut i32) (i32.const 0))
@@ -86,7 +87,8 @@
         ;; how many hold the value itself, where it is a list or an object
         (if (i32.eq (i32.load offset=4 (local.get 3)) (i32.const -1))
           (then (i32.store offset=64 (global.get $control) (i32.load (i32.load (local.get 3))))))
-        (i32.store offset=68 (global.get $control) (call $numbers))))
+        (i32.store offset=68 (global.get $control) (call $numbers))
+        (i32.store offset=72 (global.get $control) (call $visited))))
     (i32.const 0))
 
   ;; The UTF-8 size of an engine string, read where it lies: after a 4-byte count of references come

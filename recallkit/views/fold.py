@@ -55,7 +55,7 @@ class Fold:
     done : int
         How many of the considered events were handled.
     way : str
-        How the view was checked after each fold: 'fast', 'owned', 'plain' or 'written'.
+        How the view was checked after each fold: 'fast', 'memo', 'owned', 'plain' or 'written'.
     copied : int
         How many of the views were written out and read back.
     """

@@ -35,8 +35,9 @@ NO_LIMIT = 1 << 52
 # a twentieth of the folds, however large the view.
 KEYFRAME_MS_A_BYTE = 0.0005
 
-# How a view is checked after each fold (page.js, keep). All four give the same.
-Way = Literal["fast", "owned", "plain", "written"]
+# How a view is checked after each fold (page.js, keep). All give the same; 'fast' and 'memo' are for modules that
+# write to nothing they did not make.
+Way = Literal["fast", "memo", "owned", "plain", "written"]
 
 
 def way_of(definition: RecallDefinition) -> Way:

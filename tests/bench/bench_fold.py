@@ -1,11 +1,11 @@
 """What a fold costs, beside the reference host: python tests/bench/bench_fold.py [EVENTS] [--rounds N] [--json FILE]
 
 Folds the two workloads of ../shared/bench (W1: 100 campaigns, a small view; W2: 50 campaigns, a large one) with the
-format's example, in one sitting: the kit's three ways (fast; owned, what a module that
-writes to its view gets; plain), the reference host, and its bare folds, which write and
-check nothing. Every round folds with each of them in turn, so that other work on the machine falls on all alike; the
-table tells medians. What is timed: the kit from a history in memory to the view, its sandbox opened in a worker that
-is ready; the reference host from its events in memory to the view. Only that the views are the same is asserted.
+format's example, in one sitting: the kit's three ways (fast; owned, which a module that writes to its view gets;
+plain), the reference host, and its bare folds, which write and check nothing. Every round folds with each of them in
+turn, so that other work on the machine falls on all alike; the table tells medians. What is timed: the kit from a
+history in memory to the view, its sandbox opened in a worker that is ready; the reference host from its events in
+memory to the view. Only that the views are the same is asserted.
 """
 
 from __future__ import annotations

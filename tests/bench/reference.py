@@ -50,11 +50,23 @@ class Reference:
         self._command = command
         self._folder = folder
 
-    def fold(self, events: Path, *, bare: bool = False) -> dict[str, Any]:
-        """Fold events; return its line of figures: events, ms, us_per_fold, view_bytes, view_sha256."""
-        files = ["reference.mjs", "campaign-reviews.js", str(events), "campaign-reviews.schema.json"]
-        command = [*self._command, *files, *(["--bare"] if bare else [])]
-        done = subprocess.run(command, cwd=self._folder, capture_output=True, text=True, check=True)
+    def fold(
+        self, events: Path, *, bare: bool = False, module: str | None = None, initial: str | None = None
+    ) -> dict[str, Any]:
+        """Fold events; return its line of figures: events, ms, us_per_fold, view_bytes, view_sha256.
+
+        With the format's example, or a module given as JavaScript and the view that it starts from as JSON text.
+        """
+        if module is None:
+            files = ["campaign-reviews.js", str(events), "campaign-reviews.schema.json"]
+        else:
+            (self._folder / "module.js").write_text(module, encoding="utf-8")
+            files = ["module.js", str(events)]
+        command = [*self._command, "reference.mjs", *files, *(["--bare"] if bare else [])]
+        environment = os.environ if initial is None else {**os.environ, "INITIAL": initial}
+        done = subprocess.run(
+            command, cwd=self._folder, capture_output=True, text=True, check=True, env=dict(environment)
+        )
         figures: dict[str, Any] = json.loads(done.stdout)
         return figures
 

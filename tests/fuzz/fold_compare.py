@@ -66,9 +66,6 @@ def document(chance: Random, module: str) -> str:
     view: dict[str, Any] = {"initial": chance.choice([None, {}, [], {"a": [{"n": 1}, {}]}, draw_value(chance)])}
     if chance.random() < 0.5:
         view["schema"] = draw_schema(chance, lenient=True)
-    front = (
-        f"language: typescript\nsource: {json.dumps({'events': events})}\nview: {json.dumps(view, ensure_ascii=False)}"
-    )
     front = json.dumps({"language": "typescript", "source": {"events": events}, "view": view}, ensure_ascii=False)
     front = front.encode("utf-8", "replace").decode()  # a document holds no half of a surrogate pair
     return f"---\n{front}\n---\n{module}"
@@ -104,6 +101,8 @@ def compare(chance: Random) -> Compared | None:
         return None
     assert isinstance(definition, RecallDefinition)
     history = rk.read_history(events)
-    ways: tuple[Way, ...] = (way_of(definition), "plain", "written")
+    ways: list[Way] = [way_of(definition), "plain", "written"]
+    if definition.writes == ():
+        ways.insert(1, "memo")
     folds = {way: fold_history(definition, history, page=page, keyframe_every=every, way=way) for way in ways}
     return Compared(text, ways[0], {way: outcome(fold) for way, fold in folds.items()}, folds[ways[0]].copied)
