@@ -129,10 +129,12 @@ class Folding:
         """Go on with a fold that was stopped."""
         from recallkit.progress import watching
 
-        with watching(len(self._fold.selection), progress) as watcher:
-            go_on(self._fold, watcher=watcher)
-        for name in ("trace", "timeline"):
-            self.__dict__.pop(name, None)
+        try:
+            with watching(len(self._fold.selection), progress) as watcher:
+                go_on(self._fold, watcher=watcher)
+        finally:
+            for name in ("trace", "timeline"):
+                self.__dict__.pop(name, None)
 
     def scrub(self, **options: Any) -> Any:
         """Return the scrubber: a widget that seeks through the history; ``.save(path)`` writes one page to keep."""

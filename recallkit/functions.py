@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 from pathlib import Path
@@ -140,7 +141,8 @@ class RecallFunction(_Function):
             )
         folding = Folding(self, fold)
         if trace:
-            _ = folding.trace
+            with contextlib.suppress(KeyboardInterrupt):  # it is built when first asked for, and the folding is kept
+                _ = folding.trace
         return folding
 
     def follow(self, history: Any, *, speed: float = 1.0, woken: bool = True, page_ms: float = PAGE_MS) -> Replay:

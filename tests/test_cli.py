@@ -666,16 +666,16 @@ def test_a_full_disk_under_standard_output(reviews: Path, three: Path) -> None:
 SLOW = "for (let i = 0; i < 150000; i++) {} return (view as number) + 1;"
 QUICK = "return (view as number) + 1;"
 NATIVE = "if (event.id === '3') new Array(4294967295).join(''); return (view as number) + 1;"
-
-
 # Sends a real Ctrl-C a moment after the first folds were asked for, so that no slow start can be hit instead.
 INTERRUPTED = """
 import os, signal, sys, threading
 from recallkit.views.session import FoldSession
 send, timers = FoldSession.send, []
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
 def watched(self, **given):
     if not timers:
-        timers.append(threading.Timer(float(sys.argv.pop()), os.kill, (os.getpid(), signal.SIGINT)))
+        timers.append(threading.Timer(float(sys.argv.pop()), press))
         timers[0].start()
     send(self, **given)
 FoldSession.send = watched
@@ -731,3 +731,43 @@ def test_ctrl_c_while_native_work_runs_keeps_the_folds_before_it(tmp_path: Path)
     code = INTERRUPTED + FOLD.partition("folding.resume()")[0]
     done = interrupted(code, document(tmp_path, NATIVE), ticks(tmp_path, 10), 1)
     assert (done.stdout, done.stderr) == ("stopped 3 3 3\n", "")
+
+
+# Ctrl-C again: at once, or while the view is folded again from the last keyframe.
+AT_ONCE = """
+def press():
+    for _ in range(3):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.0005)
+"""
+WHILE_IT_REFOLDS = """
+from recallkit.views import fold as folds
+refold = folds.refold
+def pressing(*given):
+    folds.refold = refold
+    press()
+    refold(*given)
+    print("never", file=sys.stderr)
+folds.refold = pressing
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+@pytest.mark.parametrize(
+    ("again", "body", "stopped"),
+    [(AT_ONCE, SLOW, True), (AT_ONCE, NATIVE, False), (WHILE_IT_REFOLDS, NATIVE, False)],
+    ids=["at once", "in native work", "while it refolds"],
+)
+def test_a_second_ctrl_c_loses_nothing_that_was_kept(tmp_path: Path, again: str, body: str, stopped: bool) -> None:
+    code = "import time\n" + INTERRUPTED + again + (FOLD if stopped else FOLD.partition("folding.resume()")[0])
+    code += "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    done = interrupted(code, document(tmp_path, body), ticks(tmp_path, 300), 0.6 if stopped else 1.5)
+    assert done.stderr == ""
+    first, *after, restored = done.stdout.splitlines()
+    state, folded, view, rows = first.split()
+    assert (state, restored) == ("stopped", "True")
+    assert folded == view == rows
+    assert after == (["live 300 300 150"] if stopped else [])
+    if not stopped:
+        # a person who stops the refold too gets the last keyframe, here the initial view
+        assert int(folded) == (0 if again is WHILE_IT_REFOLDS else 3)

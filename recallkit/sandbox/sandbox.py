@@ -94,6 +94,7 @@ class Sandbox:
 
     def __init__(self, *, memory_bytes: int = RUN_MEMORY_BYTES, frozen: bool = True, moment: float = 0.0) -> None:
         self._frozen = frozen
+        self._awaited = False  # whether a reply of a call begun was not taken yet
         self._worker: pool.Worker | None = pool.take()
         harden = json.dumps({"frozen": frozen, "moment": moment})
         header = {
@@ -132,6 +133,9 @@ class Sandbox:
         worker, self._worker = self._worker, None
         if worker is None:
             return
+        if self._awaited:  # Ctrl-C came between a call and its reply, which the next sandbox must not take for its own
+            pool.discard(worker)
+            return
         try:
             worker.send({"op": "close"})
             worker.receive()
@@ -169,6 +173,7 @@ class Sandbox:
         """Begin a call of one of the page loop's functions; its reply is taken with :meth:`receive`."""
         if self._worker is None:
             raise EngineError("The sandbox is closed.")
+        self._awaited = True
         self._worker.send({"op": "call", "name": name, "rows": rows, "seconds": seconds}, *texts)
 
     def receive(self, timeout: float | None = None) -> Reply:
@@ -182,7 +187,9 @@ class Sandbox:
         if self._worker is None:
             raise EngineError("The sandbox is closed.")
         try:
-            return self._read(*self._worker.receive(timeout))
+            told = self._worker.receive(timeout)
+            self._awaited = False
+            return self._read(*told)
         except SandboxDied:
             self.kill()
             return Reply("", cut="died", alive=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from recallkit.bounds import CRASHES, FOLD_SECONDS, MIB, PAGE_RECORDS
 from recallkit.errors import EngineError, InvalidInput
-from recallkit.views.interrupts import undisturbed
+from recallkit.views.interrupts import Interrupts, undisturbed
 from recallkit.views.keyframes import Keyframes
 from recallkit.views.selection import Selection, select
 from recallkit.views.session import Advance, FoldSession, Way, pages, way_of
@@ -77,6 +77,16 @@ class Fold:
     @property
     def folded(self) -> int:
         return len(self.ledger)
+
+    def back_to(self, folded: int) -> None:
+        """Forget the folds after so many: they are to be folded again."""
+        if folded == self.folded:
+            return
+        first = self.ledger.seq(folded)
+        self.ledger.cut(folded)
+        self.done = int(self.selection.seqs.searchsorted(first))
+        self.passed_over = [seq for seq in self.passed_over if seq < first]
+        self.stall, self.state = None, "stopped"
 
 
 def fold_history(
@@ -158,11 +168,25 @@ class _Driver:
         self.failed_at = -1
         self.suspect_until = 0
         self.frames: list[tuple[int, str]] = []
+        self.interrupts = Interrupts()
 
     def run(self) -> None:
+        with self.interrupts:
+            try:
+                self._fold()
+            finally:
+                try:
+                    if self.session is not None:
+                        self.session.close()
+                    self.interrupts.hold()
+                except KeyboardInterrupt:  # the first, in the last moment: all is folded
+                    self._stopped()
+
+    def _fold(self) -> None:
         fold = self.fold
         fold.state = "live"
         try:
+            self.interrupts.listen()
             while fold.done < len(fold.selection) and fold.state == "live":
                 if self.stop is not None and self.stop.is_set():
                     raise KeyboardInterrupt
@@ -170,15 +194,28 @@ class _Driver:
             fold.view = self._last_view()
             self._keep_frames()
         except KeyboardInterrupt:
-            if fold.stall is None:
-                fold.state = "stopped"
+            self._stopped()
             self._keep_frames()
             if self.session is not None:
                 self.session.sandbox.kill()  # half a command may lie in its pipe, or a reply that nobody took
-            fold.view = view_after(fold, fold.folded)
-        finally:
-            if self.session is not None:
-                self.session.close()
+            fold.view = self._view_kept()
+
+    def _stopped(self) -> None:
+        if self.fold.stall is None:
+            self.fold.state = "stopped"
+
+    def _view_kept(self) -> str:
+        """Return the view of a fold that was stopped; once the person stops that too, the fold ends at a keyframe."""
+        fold = self.fold
+        if self.interrupts.times < 2:
+            try:
+                with self.interrupts.again():
+                    return view_after(fold, fold.folded)
+            except KeyboardInterrupt:
+                pass
+        folded, text = fold.keyframes.before(fold.folded)
+        fold.back_to(folded)
+        return text
 
     def _last_view(self) -> str:
         if self.session is not None and self.session.alive and self.session.refused is None:
@@ -187,7 +224,8 @@ class _Driver:
             except EngineError:
                 self.session.sandbox.kill()
         self._keep_frames()
-        return view_after(self.fold, self.fold.folded)
+        with self.interrupts.again():
+            return view_after(self.fold, self.fold.folded)
 
     def _open(self) -> FoldSession:
         """Return the session, opened anew at the last view when the one before died."""

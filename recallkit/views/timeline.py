@@ -138,7 +138,11 @@ class Timeline:
             start = self._position
         self._used()
         self._position = -1
-        refold(self._fold, session, start, number)
+        try:
+            refold(self._fold, session, start, number)
+        except BaseException:  # Ctrl-C too: a reply may still come that the next call would take for its own
+            self._drop()
+            raise
         self._position = number
         return self._keep(number, session.view())
 

@@ -39,6 +39,11 @@ class Ledger:
         self._microseconds.append(row[2])
         self._memory.append(int(row[4]))
 
+    def cut(self, folded: int) -> None:
+        """Forget the rows after so many folds."""
+        for column in (self._seqs, self._bytes, self._steps, self._microseconds, self._memory):
+            del column[folded:]
+
     def seqs(self, start: int = 0, stop: int | None = None) -> NDArray[np.int64]:
         """Return the seqs of folds number `start` to `stop`."""
         return np.array(self._seqs[start:stop], dtype=np.int64)
