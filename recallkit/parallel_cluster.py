@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recallkit.functions import RecallFunction
 
 ASK_SECONDS = 1.0
+LOSSES = 3  # a fold is sent again so often, less one, when the machine that folds it is lost
 
 
 def _distributed() -> Any:
@@ -57,63 +58,120 @@ def on_cluster(pairs: list[Pair], client: Any, progress: bool, options: FoldOpti
     Unavailable
         Dask is not installed.
     """
-    dask = _distributed()
-    name = f"recallkit-stop-{uuid.uuid4()}"
-    stop = dask.Event(name, client=client)
-    results: list[Result | None] = [None] * len(pairs)
-    known: dict[Any, tuple[int, RecallFunction, History]] = {}
-    sent: dict[int, Any] = {}
+    job = _Job(pairs, client, options)
     stopped = False
     try:
-        for place, pair in enumerate(pairs):
-            try:
-                function, history = resolved(pair)
-            except Exception as error:
-                results[place] = Failed(error)
-                continue
-            if id(history) not in sent:
-                sent[id(history)] = client.scatter([history], hash=False)[0]
-            future = client.submit(_fold, function, sent[id(history)], options, name, pure=False)
-            known[future] = (place, function, history)
+        for place in range(len(pairs)):
+            job.send(place)
     except KeyboardInterrupt:
         stopped = True
-        stop.set()
-    total = sum(len(history) for _, _, history in known.values())
-    done, waiting = 0, set(known)
-    with watching(total, progress) as show:
-        while waiting:
+        job.stop.set()
+    with watching(job.total, progress) as show:
+        while job.sent:
             try:
-                finished, waiting = dask.wait(waiting, return_when="FIRST_COMPLETED")
-                for future in finished:
-                    place, function, history = known[future]
-                    results[place] = _taken(future, function, history)
-                    done += len(history)
+                job.advance()
                 if show:
-                    show(done, total)
+                    show(job.done, job.total)
             except KeyboardInterrupt:
                 if stopped:
-                    client.cancel(list(known))
+                    client.cancel(list(job.sent))
                     raise
                 stopped = True
-                stop.set()
+                job.stop.set()
     if options.get("trace", True):
-        for result in results:
+        for result in job.results:
             if isinstance(result, Folding):
                 _ = result.trace
-    return [each if each is not None else _not_begun(pair, options) for each, pair in zip(results, pairs, strict=True)]
+    return [
+        each if each is not None else _not_begun(pair, options) for each, pair in zip(job.results, pairs, strict=True)
+    ]
+
+
+class _Job:
+    """The folds of one call: which are out, and what came back. A fold whose machine is lost is sent again."""
+
+    def __init__(self, pairs: list[Pair], client: Any, options: FoldOptions) -> None:
+        self.results: list[Result | None] = [None] * len(pairs)
+        self.sent: dict[Any, int] = {}
+        self.total = self.done = 0
+        self._dask = _distributed()
+        self._pairs = pairs
+        self._client = client
+        self._options = options
+        self._name = f"recallkit-stop-{uuid.uuid4()}"
+        self.stop = self._dask.Event(self._name, client=client)
+        self._known: dict[int, tuple[RecallFunction, History]] = {}
+        self._histories: dict[int, Any] = {}
+        self._losses = [0] * len(pairs)
+
+    def send(self, place: int) -> None:
+        """Send a pair to the cluster; one that is refused here, or cannot be sent, has failed."""
+        try:
+            if place not in self._known:
+                self._known[place] = resolved(self._pairs[place])
+                self.total += len(self._known[place][1])
+        except Exception as error:
+            self.results[place] = Failed(error)
+            return
+        function, history = self._known[place]
+        try:
+            if id(history) not in self._histories:
+                self._histories[id(history)] = self._client.scatter([history], hash=False)[0]
+            there = self._histories[id(history)]
+            self.sent[self._client.submit(_fold, function, there, self._options, self._name, pure=False)] = place
+        except OSError as error:  # the machine was lost while the history went there, or there is none
+            self._lost(place, error)
+        except Exception as error:
+            self._settle(place, Failed(error))
+
+    def advance(self) -> None:
+        """Wait until something came back, or was lost."""
+        try:
+            finished = self._dask.wait(list(self.sent), return_when="FIRST_COMPLETED").done
+        except self._dask.CancelledError as error:
+            # what only a lost machine held is lost with it, the history too
+            self._histories.clear()
+            for future in [each for each in self.sent if each.cancelled()] or list(self.sent):
+                self._lost(self.sent.pop(future), error)
+            return
+        for future in finished:
+            self._take(future, self.sent.pop(future))
+
+    def _take(self, future: Any, place: int) -> None:
+        function, history = self._known[place]
+        try:
+            given = future.result()
+        except (self._dask.CancelledError, self._dask.comm.CommClosedError) as error:
+            self._lost(place, error)
+        except self._dask.KilledWorker as error:
+            self._losses[place] = LOSSES  # the cluster has tried it again itself
+            self._lost(place, error)
+        except Exception as error:
+            self._settle(place, Failed(error))
+        else:
+            self._settle(place, Folding(function, Fold(definition=function.definition, history=history, **given)))
+
+    def _settle(self, place: int, result: Result) -> None:
+        self.results[place] = result
+        self.done += len(self._known[place][1])
+
+    def _lost(self, place: int, error: Exception) -> None:
+        self._losses[place] += 1
+        if self._losses[place] < LOSSES:
+            self.send(place)
+            return
+        lost = Unavailable(
+            f"The cluster lost the machine that folded this several times ({type(error).__name__}): fold it when "
+            "the cluster is well, or here, without client=."
+        )
+        lost.__cause__ = error
+        self._settle(place, Failed(lost))
 
 
 def _fold(function: RecallFunction, history: History, options: FoldOptions, stop: str) -> dict[str, Any]:
     """On a worker: fold, and give what the caller does not have yet."""
     fold = fold_one(function, history, options, ClusterStop(stop))._fold
     return {each.name: getattr(fold, each.name) for each in fields(fold) if each.name not in ("definition", "history")}
-
-
-def _taken(future: Any, function: RecallFunction, history: History) -> Result:
-    error = future.exception()
-    if error is not None:
-        return Failed(error)
-    return Folding(function, Fold(definition=function.definition, history=history, **future.result()))
 
 
 def _not_begun(pair: Pair, options: FoldOptions) -> Result:

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 import recallkit as rk
+from recallkit import parallel_cluster
 from recallkit.parallel import Failed
+from recallkit.sandbox import pool
 
 COUNTER = """---
 language: typescript
@@ -168,6 +170,37 @@ def test_ctrl_c_keeps_what_was_folded_and_each_goes_on() -> None:
     assert (foldings[3].state, foldings[3].view) == ("live", {"count": 3_000})
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the worker is killed by a signal")
+def test_a_sandbox_that_is_killed_holds_none_back_and_changes_nothing() -> None:
+    history = counted(40)
+    killed: list[int] = []
+
+    def kill() -> None:
+        busy = [worker for worker in pool._all if worker not in pool._idle and worker.alive()]
+        killed.extend(worker.pid for worker in busy)
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+
+    timer = threading.Timer(1.5, kill)
+    timer.start()
+    try:
+        foldings = rk.fold_all([rk.load(ENDLESS) for _ in range(3)] + [counter(1)], history, workers=2)
+    finally:
+        timer.cancel()
+        timer.join()
+    assert killed
+    assert [folding.state for folding in foldings] == ["live"] * 4
+    assert [folding.view for folding in foldings] == [{"count": 40}] * 4
+    assert [len(folding.trace) for folding in foldings] == [40] * 4
+
+
+def test_many_that_stall_or_are_refused_stay_in_their_places() -> None:
+    wanted = ["live", "stalled", "failed", "live", "failed", "stalled", "live"]
+    made = {"live": lambda: counter(1), "stalled": lambda: rk.load(BROKEN_AT), "failed": lambda: COUNTER}
+    foldings = rk.fold_all([made[each]() for each in wanted], counted(300), workers=3)
+    assert [folding.state for folding in foldings] == wanted
+
+
 def test_foldings_and_histories_can_be_pickled() -> None:
     folding = counter(1).fold(counted(300))
     assert folding.at(150).view == {"count": 150}
@@ -242,3 +275,41 @@ def test_ctrl_c_on_a_cluster_keeps_what_was_folded(client: Any) -> None:
     for folding in foldings:
         assert folding.view == {"count": folding.folded}
         assert folding.folded < 3_000
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the machine is killed by a signal")
+@pytest.mark.filterwarnings("ignore")
+def test_a_machine_of_the_cluster_that_is_killed_holds_none_back(client: Any) -> None:
+    client.wait_for_workers(2)
+    before = set(client.run(os.getpid).values())
+    timer = threading.Timer(2, lambda: [os.kill(pid, signal.SIGKILL) for pid in before])
+    timer.start()
+    try:
+        foldings = rk.fold_all([rk.load(ENDLESS) for _ in range(3)], counted(40), client=client)
+    finally:
+        timer.cancel()
+        timer.join()
+    assert [folding.view for folding in foldings] == [{"count": 40}] * 3
+    client.wait_for_workers(2)
+    assert not before & set(client.run(os.getpid).values())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the machine is killed by a signal")
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_that_loses_every_machine_again_and_again_is_told_in_words(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel_cluster, "LOSSES", 1)
+    client.wait_for_workers(2)
+    pids = list(client.run(os.getpid).values())
+    timer = threading.Timer(2, lambda: [os.kill(pid, signal.SIGKILL) for pid in pids])
+    timer.start()
+    try:
+        (lost,) = rk.fold_all([rk.load(ENDLESS)], counted(200), client=client)
+    finally:
+        timer.cancel()
+        timer.join()
+    assert isinstance(lost.error, rk.Unavailable)
+    with pytest.raises(rk.Unavailable, match="lost the machine that folded this"):
+        _ = lost.view
+    client.wait_for_workers(2)
