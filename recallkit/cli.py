@@ -210,9 +210,7 @@ def make_parser() -> Parser:
         action="append",
         help="a parameter of the template; may be given many times",
     )
-    report.add_argument(
-        "--template", metavar="NAME", default="fold", help="a template's name (fold), or a notebook's path"
-    )
+    report.add_argument("--template", metavar="NAME", default="fold", help="fold, compare, or a notebook's path; fold")
     report.add_argument(
         "--execution-timeout", metavar="SECONDS", type=whole(1), default=600, help="how long a cell may take (600)"
     )

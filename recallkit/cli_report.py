@@ -82,6 +82,8 @@ def parameters(options: Namespace) -> dict[str, Any]:
         name, equals, text = each.partition("=")
         if not equals:
             raise UsageError(f"-p takes name=value, not {one_line(each)}.")
+        if history_name(text) != text:
+            raise UsageError("-p keeps its value in the report, a password too; give such an address as HISTORY.")
         given[name] = read_parameter(name, text, known)
         shown = json.dumps(given[name], ensure_ascii=False)
         say(f"{one_line(name)} = {one_line(shown)[:80]}, {kind_of(given[name])}", to=sys.stderr)

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
 def opened(document: str, history: str, name: str = "") -> tuple[RecallFunction, History, str]:
     """Open what a report is about: the function, its history, and a title. An example is found by its name."""
-    from recallkit.cli_sources import history_name, open_history
+    from recallkit.cli_sources import open_history
+
+    function = _function(document, name)
+    events = open_history(os.environ.get(ADDRESS) or _found("data", history))
+    return function, events, f"{function.name or 'A function'} over {_told(history)}"
+
+
+def _function(document: str, name: str = "") -> RecallFunction:
     from recallkit.functions import RecallFunction, load
 
     function = load(_found("functions", document))
@@ -30,10 +37,36 @@ def opened(document: str, history: str, name: str = "") -> tuple[RecallFunction,
         raise InvalidInput(f"{document} is a computation function, which folds nothing.")
     if name:
         function.name = name
+    return function
+
+
+def _told(history: str) -> str:
+    """How a history is named in a report: an address without its password, a file without its folders."""
+    from recallkit.cli_sources import history_name
+
     address = os.environ.get(ADDRESS)
-    events = open_history(address or _found("data", history))
-    told = history_name(address) if address else Path(history).name
-    return function, events, f"{function.name or 'A function'} over {told}"
+    return history_name(address) if address else Path(history).name
+
+
+def opened_two(
+    document: str, history: str, name: str, other: str, other_history: str
+) -> tuple[tuple[RecallFunction, History], tuple[RecallFunction, History], tuple[str, str]]:
+    """Open what a comparison is about: two functions, the history of each, and what tells them apart."""
+    if not other and not other_history:
+        raise InvalidInput(
+            "A comparison takes a second function, -p other=FILE, or a second history, -p other_history=FILE, or both."
+        )
+    one, events, _ = opened(document, history, name)
+    two = _function(other) if other else one
+    other_events = events
+    if other_history:
+        from recallkit.cli_sources import open_history
+
+        other_events = open_history(_found("data", other_history))
+    names = [one.name or "the first", two.name or "the second"] if other else [_told(history), _told(other_history)]
+    if names[0] == names[1]:
+        names = [f"{each}, the {place}" for each, place in zip(names, ("first", "second"), strict=True)]
+    return (one, events), (two, other_events), (names[0], names[1])
 
 
 def _found(kind: Any, name: str) -> str:
@@ -62,14 +95,11 @@ def slowest_types(folding: Folding, top: int = 10) -> pd.DataFrame:
 
 def written(folder: str, folding: Folding, run: Run | None, *, scrubber: bool = True, top: int = 10) -> None:
     """Write a report's figures and the scrubber's page into the folder that the command names."""
-    from IPython.display import Markdown, display
-
     if not folder:
         return
     from recallkit.cli_fold import fold_members
     from recallkit.cli_words import Raw, json_object
     from recallkit.files import write_text
-    from recallkit.notebook.saved_page import save
 
     trace = folding.trace
     members = {
@@ -85,7 +115,16 @@ def written(folder: str, folding: Folding, run: Run | None, *, scrubber: bool = 
         members["run"] = {"ending": run.ending, "kind": run.kind, "output": output, "detail": run.detail}
     write_text(Path(folder) / FIGURES, "figures", json_object(members) + "\n")
     if scrubber:
-        try:
-            save(folding, Path(folder) / PAGE)
-        except InvalidInput as error:
-            display(Markdown(f"The scrubber is left out. {error}"))  # type: ignore[no-untyped-call]
+        save_scrubber(folder, folding)
+
+
+def save_scrubber(folder: str, folding: Folding) -> None:
+    """Save the scrubber's page where the command looks for it; say in the report why it is left out."""
+    from IPython.display import Markdown, display
+
+    from recallkit.notebook.saved_page import save
+
+    try:
+        save(folding, Path(folder) / PAGE)
+    except InvalidInput as error:
+        display(Markdown(f"The scrubber is left out. {error}"))  # type: ignore[no-untyped-call]

@@ -10,7 +10,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from recallkit import cli
+import recallkit as rk
+from recallkit import cli, report_compare
 from recallkit.errors import InvalidInput
 from recallkit.report import find_template, parameters_of, read_parameter, titles
 
@@ -134,6 +135,7 @@ class TestRefusals:
             (["-p", "tops=5"], "did you mean top?"),
             (["-p", "top"], "-p takes name=value"),
             (["-p", "document=x"], "filled in by the command itself"),
+            (["-p", "title=postgresql://u:s3cr3t@127.0.0.1/x"], "keeps its value in the report"),
             (["--template", "none"], "no template none"),
             (["--execution-timeout", "0"], "whole number from 1"),
         ],
@@ -169,6 +171,95 @@ class TestRefusals:
         status, _, err = call(count, ticks(tmp_path, "a"), "-o", "report.html")
         assert status == 1
         assert "pip install 'recallkit[notebook]'" in err
+
+
+@pytest.mark.slow
+class TestComparisons:
+    def test_two_functions_over_one_history(self, call: Any, count: Path, tmp_path: Path) -> None:
+        twice = tmp_path / "count-twice.md"
+        twice.write_text(COUNT.replace("+ 1", "+ (event.subject === 'two' ? 2 : 1)"), encoding="utf-8")
+        history = ticks(tmp_path, "one", "two", "one")
+        more = ["--template", "compare", "-p", "other=count-twice.md", "-p", "question={}"]
+        status, out, err = call(count, history, "-o", "report.html", *more)
+        assert status == 0, out + err
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "first differ after event 1 of the history, of type <code>tick</code>" in page
+        assert "count-ticks and count-twice" in page
+        assert "srcdoc=" in page
+        figures = json.loads((tmp_path / "report.figures.json").read_text(encoding="utf-8"))
+        assert (figures["one"]["view"], figures["two"]["view"], figures["same_view"]) == (3, 4, False)
+        assert figures["first_difference"]["seq"] == 1
+        assert figures["first_difference"]["patch"] == [{"op": "replace", "path": "", "value": 3}]
+        assert [run["output"] for run in figures["runs"].values()] == [3, 4]
+
+    def test_one_function_over_two_histories(self, call: Any, count: Path, tmp_path: Path) -> None:
+        (tmp_path / "more").mkdir()
+        more = ticks(tmp_path / "more", "a", "bad", "c")
+        options = ["--template", "compare", "-p", f"other_history={more}", "-p", "scrubber=false"]
+        status, out, err = call(count, ticks(tmp_path, "a", "b"), "-o", "report.html", *options)
+        assert status == 1, err  # the second stalls
+        assert "a bad one" in out
+        figures = json.loads((tmp_path / "report.figures.json").read_text(encoding="utf-8"))
+        assert (figures["one"]["folded"], figures["two"]["folded"], figures["first_difference"]) == (2, 1, None)
+
+    def test_a_thing_is_not_compared_with_itself(self, call: Any, count: Path, tmp_path: Path) -> None:
+        status, _, err = call(count, ticks(tmp_path, "a"), "-o", "report.html", "--template", "compare")
+        assert status == 2
+        assert "-p other=FILE" in err
+
+
+class TestComparing:
+    def fold(self, text: str, events: list[dict[str, Any]] | Any) -> Any:
+        return rk.load(text).fold(events, progress=False)
+
+    def events(self, count: int) -> Any:
+        return rk.read_history(
+            [{"specversion": "1.0", "type": "tick", "source": "/t", "id": str(n)} for n in range(count)]
+        )
+
+    @pytest.mark.parametrize("every", [5_000, 10], ids=["each", "sampled"])
+    @pytest.mark.parametrize("at", [0, 1, 57, 299])
+    def test_the_first_difference_is_found(self, at: int, every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(report_compare, "EVERY_EVENT", every)
+        events = self.events(300)
+        other = COUNT.replace("+ 1", f"+ (event.id === '{at}' ? 2 : 1)")
+        found = report_compare.compare(self.fold(COUNT, events), self.fold(other, events))
+        assert found.first is not None
+        assert (found.first.seq, found.first.event["id"]) == (at, str(at))
+        assert found.last == [{"op": "replace", "path": "", "value": 301}]
+        assert (found.looked < 150) == (every == 10 or at < 100)
+
+    def test_functions_that_take_other_events_are_compared_by_the_history(self) -> None:
+        events = rk.read_history(
+            [
+                {"specversion": "1.0", "type": "tick" if n % 2 else "tock", "source": "/t", "id": str(n)}
+                for n in range(20)
+            ]
+        )
+        tocks = COUNT.replace("type: tick", "type: tock")
+        found = report_compare.compare(self.fold(COUNT, events), self.fold(tocks, events))
+        assert found.first is not None
+        assert found.first.seq == 0  # the tock that only the second takes
+        assert found.last == []
+
+    def test_the_same_views(self) -> None:
+        events = self.events(30)
+        found = report_compare.compare(self.fold(COUNT, events), self.fold(COUNT, events))
+        assert (found.first, found.looked, found.last) == (None, 31, [])
+        assert "the views are the same" in report_compare.told(found, ("a", "b"))
+
+    def test_another_initial_view(self) -> None:
+        events = self.events(3)
+        found = report_compare.compare(self.fold(COUNT, events), self.fold(COUNT.replace("al: 0", "al: 5"), events))
+        assert found.first is not None
+        assert found.first.seq == -1
+        assert "before any event" in report_compare.told(found, ("a", "b"))
+
+    def test_tables_of_nothing(self) -> None:
+        events = self.events(0)
+        one, two = self.fold(COUNT, events), self.fold(COUNT, events)
+        assert report_compare.costs(one, two, ("a", "b")).loc["events folded"].tolist() == [0, 0, ""]
+        assert len(report_compare.types(one, two, ("a", "b"), 5)) == 0
 
 
 @pytest.mark.slow

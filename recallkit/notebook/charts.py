@@ -6,6 +6,7 @@ Every chart is aggregated before it is drawn: at most about 2,000 rows, whatever
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -73,15 +74,7 @@ class Charts:
         import altair as alt
         import pandas as pd
 
-        for each in others:
-            if not hasattr(each, "function"):
-                raise InvalidInput(f"size takes foldings to compare with; this is a {type(each).__name__}.")
-        frames = []
-        for place, folding in enumerate((self._folding, *others)):
-            sizes = _sizes(folding)
-            name = folding.function.name or "the view"
-            frame = binned(np.arange(len(sizes)), sizes, BINS // (1 + len(others)))
-            frames.append(frame.assign(name=f"{name} ({place + 1})" if others else name))
+        frames = self._frames(others, "size", lambda folding: (0, _sizes(folding)))
         data = pd.concat(frames, ignore_index=True)
         scale, words = _scale(float(data["high"].max()), VIEW_BYTES)
         x = _x("events folded")
@@ -93,23 +86,47 @@ class Charts:
         layers = [band, line, *_rule(VIEW_BYTES, f"bound: {VIEW_BYTES:,} bytes", scale)]
         return self._chart(layers, "size", f"Size of the view of {self._name}", int(sum(map(len, frames))))
 
-    def work(self) -> Chart:
-        """Draw the steps of each fold, the most of each stretch, and the bound of 500 checkpoints."""
-        import altair as alt
+    def work(self, *others: Folding) -> Chart:
+        """Draw the steps of each fold, the most of each stretch, and the bound of 500 checkpoints.
 
-        steps = self._folding._fold.ledger.column("steps")
-        data = binned(np.arange(1, len(steps) + 1), steps)
+        Parameters
+        ----------
+        *others : Folding
+            More foldings, drawn in the same chart for comparison.
+        """
+        import altair as alt
+        import pandas as pd
+
+        frames = self._frames(others, "work", lambda folding: (1, folding._fold.ledger.column("steps")))
+        data = pd.concat(frames, ignore_index=True)
         bound = FOLD_CHECKPOINTS * STEPS_PER_CHECKPOINT
         scale, words = _scale(float(data["high"].max()) if len(data) else 1, bound)
         x = _x("events folded")
         y = alt.Y("high:Q", title=f"steps of a fold{words}", scale=scale, axis=alt.Axis(format=FORMAT, tickCount=5))
+        colours = PALETTE if others else PALETTE[1:]
+        colour = alt.Color("name:N", title=None, scale=alt.Scale(range=colours), legend=_legend(bool(others)))
         base = alt.Chart(data.assign(low=data["low"].clip(lower=1), high=data["high"].clip(lower=1)))
-        band = base.mark_area(opacity=0.25, color=PALETTE[1], interpolate="step-after").encode(x=x, y=y, y2="low:Q")
-        line = base.mark_line(color=PALETTE[1], interpolate="step-after", strokeWidth=1.4).encode(x=x, y=y)
+        band = base.mark_area(opacity=0.25, interpolate="step-after").encode(x=x, y=y, y2="low:Q", color=colour)
+        line = base.mark_line(interpolate="step-after", strokeWidth=1.4).encode(x=x, y=y, color=colour)
         told = f"bound: {FOLD_CHECKPOINTS} checkpoints, {bound:,} steps"
         return self._chart(
             [band, line, *_rule(bound, told, scale)], "work", f"Work of each fold of {self._name}", len(data)
         )
+
+    def _frames(
+        self, others: tuple[Folding, ...], chart: str, column: Callable[[Folding], tuple[int, Any]]
+    ) -> list[Any]:
+        """A column of this folding and of others in bins, each with its name; `column` tells its first number too."""
+        for each in others:
+            if not hasattr(each, "function"):
+                raise InvalidInput(f"{chart} takes foldings to compare with; this is a {type(each).__name__}.")
+        frames = []
+        for place, folding in enumerate((self._folding, *others), 1):
+            first, values = column(folding)
+            name = folding.function.name or "the view"
+            frame = binned(np.arange(first, first + len(values)), values, BINS // (1 + len(others)))
+            frames.append(frame.assign(name=f"{name} ({place})" if others else name))
+        return frames
 
     def timings(self) -> Chart:
         """Draw the microseconds of the folds: the median, nine in ten and the slowest of each stretch."""
