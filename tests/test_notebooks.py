@@ -89,7 +89,9 @@ class TestLessons:
         assert (tmp_path / "out.ipynb").stat().st_size <= EXECUTED_BYTES
         for output in shown:
             bundle = output.get("data", {})
-            if "application/vnd.jupyter.widget-view+json" in bundle:
+            # A bar that a slow fold shows on a busy machine is its own line of text where there are no widgets.
+            bar = bundle.get("text/plain", "").startswith("folding: ")
+            if "application/vnd.jupyter.widget-view+json" in bundle and not bar:
                 assert "text/html" in bundle, "a widget needs something to show where there are no widgets"
             assert len(bundle.get("text/plain", "")) < 2_000
 
