@@ -277,23 +277,6 @@ def test_a_closed_playbook_refuses_everything(playbook_url: str) -> None:
 # -- databases ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["mysql://x/y", "sqlite://host/x", "sqlite:///x?mode=ro", "", 5, None, "x.db", "sqlite:///no/such/folder/x.db"],
-)
-def test_an_address_that_names_no_playbook_is_refused(url: Any) -> None:
-    with pytest.raises(rk.InvalidInput):
-        rk.Playbook(url)
-
-
-def test_a_server_that_is_not_there_is_unavailable() -> None:
-    pytest.importorskip("psycopg")
-    with pytest.raises(rk.Unavailable, match="cannot be reached"):
-        rk.Playbook("postgresql://nobody:secret@127.0.0.1:1/none")
-    with pytest.raises(rk.InvalidInput, match="schema"):
-        rk.Playbook("postgresql://127.0.0.1:1/none?schema=A;B")
-
-
 def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
     with sqlite3.connect(path) as other:

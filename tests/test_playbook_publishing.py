@@ -197,3 +197,18 @@ def test_any_json_data_comes_back_as_it_was_published(data: Any) -> None:
     publication = read_publication(event(data=data), NOW)
     assert json.dumps(publication.event["data"]) == json.dumps(data)
     assert read_publication(publication.text, NOW).text == publication.text
+
+
+def test_the_events_after_a_position_are_read_by_the_beginning_of_their_type(playbook: rk.Playbook) -> None:
+    for type in ("a.x", "a%y", "ab", "b.x", "A.x"):
+        playbook.publish_event({"source": "/s", "type": type, "id": type})
+    told = playbook.events_after(0)
+    assert [json.loads(text)["id"] for _, text in told] == ["a.x", "a%y", "ab", "b.x", "A.x"]
+    assert [position for position, _ in told] == [1, 2, 3, 4, 5]
+    assert [json.loads(text)["id"] for _, text in playbook.events_after(0, prefix="a.")] == ["a.x"]
+    assert [json.loads(text)["id"] for _, text in playbook.events_after(0, prefix="a%")] == ["a%y"]
+    assert [position for position, _ in playbook.events_after(2, prefix="a")] == [3]
+    assert playbook.events_after(5) == playbook.events_after(2**80) == playbook.events_after(0, prefix="c") == []
+    for position, prefix in (("1", ""), (True, ""), (0, 5)):
+        with pytest.raises(rk.InvalidInput):
+            playbook.events_after(position, prefix=prefix)  # type: ignore[arg-type]

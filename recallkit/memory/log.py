@@ -148,11 +148,7 @@ class PlaybookLog:
 
     def read(self, after: int, prefix: str) -> Iterable[Record]:
         """Read the events after a position whose type begins with a prefix."""
-        # substr, so that both stores go by position, which is short when little is new.
-        sql = "SELECT position, event FROM records WHERE position > ? AND substr(type, 1, ?) = ? ORDER BY position"
-        with self._playbook._store.read() as db:
-            rows = db.all(sql, after, len(prefix), prefix)
-        for position, text in rows:
+        for position, text in self._playbook.events_after(after, prefix=prefix):
             event = deeply(partial(parse, text))
             moment = read_time(event["time"])[0] if isinstance(event.get("time"), str) else -1
             self._clock = moment if moment >= 0 else self._clock

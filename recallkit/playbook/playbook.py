@@ -21,7 +21,7 @@ from recallkit.playbook.importing import Imported, import_events
 from recallkit.playbook.listing import Listing, Record, check_name, check_run_id, check_type
 from recallkit.playbook.published import publish
 from recallkit.playbook.publishing import read_publication
-from recallkit.playbook.recording import find_record, list_records
+from recallkit.playbook.recording import clean, events_after, find_record, list_records
 from recallkit.playbook.running import PlaybookRun, Runs
 from recallkit.playbook.schema import prepare
 from recallkit.playbook.store import Db, open_store
@@ -273,6 +273,23 @@ class Playbook:
         if found is None:
             raise NotFound(f"The history has no record {id[:100]}.")
         return found
+
+    def events_after(self, position: int, *, prefix: str = "") -> list[tuple[int, str]]:
+        """Return what a fold sees of the records after a position: each event's position and JSON text, in order.
+
+        Parameters
+        ----------
+        position : int
+            Of the last record read; 0 for all.
+        prefix : str
+            What the events' types begin with; all events when left out.
+        """
+        if isinstance(position, bool) or not isinstance(position, int):
+            raise InvalidInput("position is a whole number.", "/position")
+        if not isinstance(prefix, str):
+            raise InvalidInput("prefix is a text.", "/prefix")
+        with self._store.read() as db:
+            return events_after(db, max(0, min(position, 2**62)), clean(prefix))
 
     def history(self) -> History:
         """Return what a fold sees: the events of all records, in the order recorded."""

@@ -6,14 +6,13 @@ import contextlib
 import hashlib
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from recallkit.errors import InvalidInput, RecallkitError, Unavailable
+from recallkit.playbook.addresses import Address
 from recallkit.playbook.store import Db, Store
 
-_SCHEMA: Final = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _PLACE: Final = re.compile(r"\?")
 WRITER, FOLLOWER = 1, 2
 
@@ -25,30 +24,29 @@ class PostgresStore(Store):
     int_type = "BIGINT"
     bytes_type = "BYTEA"
 
-    def __init__(self, url: str, options: Mapping[str, str]) -> None:
+    def __init__(self, address: Address) -> None:
         super().__init__()
         try:
             self._driver: Any = importlib.import_module("psycopg")
         except ImportError:
             raise InvalidInput("A playbook in PostgreSQL needs psycopg: pip install 'recallkit[postgres]'.") from None
         self.driver_errors = (self._driver.Error,)
-        self.schema = options.get("schema", "recallkit")
-        if not _SCHEMA.fullmatch(self.schema):
-            words = "A schema's name has lowercase letters, digits and _, starts with a letter, and has at most 48."
-            raise InvalidInput(words, "/url")
-        parts = urlsplit(url)
-        rest = urlencode([(name, value) for name, value in options.items() if name != "schema"])
-        self._url = urlunsplit(("postgresql", parts.netloc, parts.path, rest, ""))
-        where = parts.netloc.rpartition("@")[2]
-        self.shown = f"postgresql://{where}{parts.path}?schema={self.schema}"
-        self.key = f"postgresql://{where}{parts.path}?{rest}#{self.schema}"
+        self.schema = address.schema
+        self._url = address.connect
+        self._secrets = address.secrets
+        self.shown = address.shown
+        self.key = f"{address.connect}#{self.schema}"
         # advisory locks belong to a database: the schema tells its playbooks apart
         self._number = int.from_bytes(hashlib.sha256(self.schema.encode()).digest()[:4], "big", signed=True)
 
     def _connect(self) -> Any:
-        connection = self._driver.connect(
-            self._url, autocommit=True, connect_timeout=10, application_name="recallkit", client_encoding="utf8"
-        )
+        try:
+            connection = self._driver.connect(
+                self._url, autocommit=True, connect_timeout=10, application_name="recallkit", client_encoding="utf8"
+            )
+        except self._driver.ProgrammingError as error:
+            # what libpq says of an option there is none of, and of a value that an option does not take
+            raise InvalidInput(f"The address cannot be read: {self._said(error)}.", "/url") from None
         try:
             connection.execute("SET synchronous_commit = on")
             connection.execute("SET client_min_messages = warning")
@@ -83,14 +81,23 @@ class PostgresStore(Store):
         return {row[0] for row in db.all("SELECT tablename FROM pg_tables WHERE schemaname = ?", self.schema)}
 
     def translate(self, error: Exception) -> RecallkitError:
-        said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        if getattr(error, "sqlstate", None) == "53100":
+        said, state = self._said(error), getattr(error, "sqlstate", None) or ""
+        if state == "53100":
             return Unavailable("The disk is full: nothing was recorded. Make room, then try again.", "full")
-        if isinstance(error, self._driver.OperationalError):
-            return Unavailable(f"PostgreSQL cannot be reached: {said}.", "store", 5)
+        if isinstance(error, self._driver.OperationalError) and state[:2] in ("", "08", "28", "3D", "57"):
+            words = f"PostgreSQL cannot be reached: {said}"
+            return Unavailable(
+                f"{words}; check that it runs, and the host, port, user and database of the address.", "store", 5
+            )
         if isinstance(error, self._driver.errors.InsufficientPrivilege):
             return InvalidInput(f"{self.shown} cannot be written to: {said}.", "/url")
         return Unavailable(f"The playbook's database failed: {said}.", "store")
+
+    def _said(self, error: Exception) -> str:
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        for secret in self._secrets:
+            said = said.replace(secret, "…")
+        return said
 
     def try_follow(self) -> Any:
         connection = self._take()

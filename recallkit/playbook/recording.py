@@ -134,6 +134,13 @@ def list_records(db: Db, *, type: str | None, newest_first: bool, limit: Any, cu
     return listed([(int(row[0]), told(row)) for row in rows], most, prefix)
 
 
+def events_after(db: Db, position: int, prefix: str) -> list[tuple[int, str]]:
+    """Return the events after a position whose type begins with a prefix: each one's position and its text."""
+    # substr, so that both stores go by position, which is short when little is new
+    sql = "SELECT position, event FROM records WHERE position > ? AND substr(type, 1, ?) = ? ORDER BY position"
+    return [(int(row[0]), str(row[1])) for row in db.all(sql, position, len(prefix), prefix)]
+
+
 def find_record(db: Db, id: str) -> Record | None:
     """Find a record by its id, or by the id of the event that it holds (the first recorded of those)."""
     row = db.one(f"SELECT {_TOLD} FROM records WHERE id = ?", clean(id))

@@ -16,9 +16,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from recallkit.errors import Conflict, InvalidInput, RecallkitError, Unavailable
+from recallkit.playbook.addresses import check_file, read_address
 
 BUSY_SECONDS: Final = 30.0
 IDLE_CONNECTIONS: Final = 8
@@ -223,6 +223,8 @@ class SqliteStore(Store):
 
     def __init__(self, path: Path | None) -> None:
         super().__init__()
+        if path is not None:
+            check_file(path)
         # without a path: a playbook for one sitting, in a folder that goes with it
         self._folder = None if path is not None else tempfile.TemporaryDirectory(prefix="recallkit-")
         self.path = (
@@ -233,8 +235,6 @@ class SqliteStore(Store):
         with self._writers_lock:
             # threads of one process wait here, in turn, instead of polling the file's lock
             self._writer = self._writers.setdefault(self.key, threading.RLock())
-        if not self.path.parent.is_dir():
-            raise InvalidInput(f"There is no folder {self.path.parent} to keep the playbook in.", "/url")
 
     def _connect(self) -> Any:
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -278,9 +278,11 @@ class SqliteStore(Store):
             )
             return Unavailable(words, "busy", 5)
         if name.startswith("SQLITE_READONLY"):
-            return InvalidInput(f"{self.shown} cannot be written to; check its permissions.", "/url")
+            words = f"{self.shown} cannot be written to; check its permissions and those of its folder."
+            return InvalidInput(words, "/url")
         if name.startswith("SQLITE_CANTOPEN"):
-            return InvalidInput(f"{self.shown} cannot be opened: {error}.", "/url")
+            words = f"{self.shown} cannot be opened: {error}. Check its permissions and those of its folder."
+            return InvalidInput(words, "/url")
         return Unavailable(f"The playbook's database failed: {error}.", "store")
 
     def try_follow(self) -> Any:
@@ -306,37 +308,22 @@ class SqliteStore(Store):
 
 
 def open_store(url: str | os.PathLike[str]) -> Store:
-    """Open the store that an address names.
+    """Open the store that an address names; nothing is connected to yet.
 
     Parameters
     ----------
     url : str or path
         ``sqlite:///file.db`` (``sqlite:////`` for an absolute path), ``sqlite://`` for one that is gone when it is
-        closed, ``postgresql://…`` (``?schema=name`` for a schema other than ``recallkit``), or a path.
+        closed, ``postgresql://…/database`` (``?schema=name`` for a schema other than ``recallkit``), or a path.
 
     Raises
     ------
     InvalidInput
         It names neither.
     """
-    if isinstance(url, os.PathLike):
-        return SqliteStore(Path(url))
-    if not isinstance(url, str):
-        raise InvalidInput("A playbook's address is a text such as sqlite:///playbook.db.", "/url")
-    if "\0" in url:
-        raise InvalidInput("A playbook's address holds no NUL character.", "/url")
-    parts = urlsplit(url)
-    if parts.scheme == "sqlite":
-        if parts.netloc:
-            words = "A file's address has three slashes, sqlite:///playbook.db, or four for an absolute path."
-            raise InvalidInput(words, "/url")
-        if parts.query:
-            raise InvalidInput("The address of an SQLite playbook takes no options.", "/url")
-        path = unquote(parts.path.removeprefix("/"))
-        return SqliteStore(None if path in ("", ":memory:") else Path(path))
-    if parts.scheme in ("postgresql", "postgres"):
+    address = read_address(url)
+    if address.connect:
         from recallkit.playbook.postgres import PostgresStore
 
-        return PostgresStore(url, dict(parse_qsl(parts.query, keep_blank_values=True)))
-    words = "A playbook's address starts with sqlite:/// or postgresql://, such as sqlite:///playbook.db."
-    raise InvalidInput(words, "/url")
+        return PostgresStore(address)
+    return SqliteStore(address.path)
