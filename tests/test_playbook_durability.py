@@ -132,3 +132,62 @@ def test_the_harness_finds_what_is_wrong(tmp_path: Path) -> None:
             db.run("UPDATE views SET folded = folded + 1 WHERE name = 'counts'")
     with pytest.raises(AssertionError):
         check(url)
+
+
+FORKED = """
+import os, sys, recallkit as rk
+from playbook_harness import check, prepare, publish
+url = sys.argv[1]
+prepare(url)
+playbook = rk.Playbook(url)
+
+def in_child(act):
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            act()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+
+def refused():
+    reads = (playbook.history, playbook.standing, playbook.following, playbook.follow, playbook.catch_up)
+    for act in (*reads, lambda: publish(playbook, 0, "/old")):
+        try:
+            act()
+        except rk.Conflict as error:
+            assert error.kind == "forked" and "open it again" in str(error)
+        else:
+            raise AssertionError(act)
+    playbook.close()
+
+def opened_again():
+    refused()
+    with rk.Playbook(url) as own, own.following() as following:
+        for number in range(5):
+            publish(own, number, f"/child/{turn}")
+        assert following.error is None
+
+for turn in range(4):
+    publish(playbook, turn, "/parent")
+    with playbook.following():
+        in_child(refused)
+    playbook.follow()
+    in_child(opened_again)
+    publish(playbook, turn, "/parent/again")
+playbook.close()
+assert check(url)["events"] == 28
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_a_forked_child_opens_the_playbook_again_and_breaks_nothing(playbook_url: str) -> None:
+    package = os.pathsep.join([str(Path(rk.__file__).parents[1]), str(HARNESS.parent)])
+    command = [sys.executable, "-W", "ignore", "-c", FORKED, playbook_url]
+    told = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": package}
+    )
+    assert told.returncode == 0, told.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -12,7 +13,9 @@ import pytest
 from small_documents import events, recall_text
 
 import recallkit as rk
+from recallkit.bounds import PLAYBOOKS_AT_ONCE
 from recallkit.playbook import follower, views
+from recallkit.playbook.follower import Follower
 from recallkit.sandbox import pool
 from recallkit.views.session import FoldSession
 
@@ -410,6 +413,59 @@ def test_a_failing_pass_is_told_and_tried_again(playbook: rk.Playbook, monkeypat
         until(lambda: following.error is not None)
         failing.clear()
         until(lambda: playbook.view("adds") == 1)
+
+
+def test_four_playbooks_are_followed_at_once_and_the_fifth_has_its_turn(
+    playbook_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside: set[Follower] = set()
+    crowd: list[int] = []
+    watched = threading.Lock()
+    gate = threading.Event()  # until it opens, who has a turn keeps it
+    follow_on = Follower.follow_on
+
+    def counted(self: Follower) -> follower.Pass | None:
+        with watched:
+            inside.add(self)
+            crowd.append(len(inside))
+        assert gate.wait(120)
+        try:
+            return follow_on(self)
+        finally:
+            with watched:
+                inside.discard(self)
+
+    monkeypatch.setattr(Follower, "follow_on", counted)
+    with contextlib.ExitStack() as stack:
+        playbooks = [stack.enter_context(rk.Playbook(f"{playbook_url}{number}")) for number in range(7)]
+        for each in playbooks:
+            save(each, "adds")
+            each.publish_event({"source": "/s", "type": "t", "data": 1})
+        stack.callback(gate.set)
+        for each in playbooks:
+            stack.enter_context(each.following())
+        until(lambda: len(inside) == PLAYBOOKS_AT_ONCE)
+        waiting = [each for each in playbooks if each._follower not in inside]
+        assert len(waiting) == 3
+        time.sleep(0.3)
+        assert [each.view("adds") for each in playbooks] == [0] * 7
+        # one that waits for its turn can be closed meanwhile, and no turn is lost with it
+        closed = waiting[0]
+        closed.close()
+        assert len(inside) == PLAYBOOKS_AT_ONCE
+        gate.set()
+        # the others are kept busy: who waits has its turn all the same
+        busy = [each for each in playbooks if each not in waiting]
+        sums = dict.fromkeys(busy, 1)
+        end = time.monotonic() + 120
+        while [each.view("adds") for each in waiting[1:]] != [1, 1]:
+            assert time.monotonic() < end
+            for each in busy:
+                each.publish_event({"source": "/s", "type": "t", "data": 1})
+                sums[each] += 1
+        for each in busy:
+            until(lambda each=each: each.view("adds") == sums[each])  # type: ignore[misc]
+        assert max(crowd) == PLAYBOOKS_AT_ONCE
 
 
 def test_closing_stops_a_fold_that_goes_on(playbook_url: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Self
 
 from recallkit.bounds import PASS_SECONDS, PLAYBOOKS_AT_ONCE
 from recallkit.errors import RecallkitError
@@ -25,7 +25,17 @@ def _places() -> int:
 
 
 # Of all the playbooks that this process follows, so many have a pass at once; the others wait for their turn.
-_turns: Final = Turns(_places())
+_turns = Turns(_places())
+
+
+def _forget() -> None:
+    """Have all turns free in a forked child: who had them stayed behind."""
+    global _turns
+    _turns = Turns(_places())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 class Following:
@@ -78,7 +88,8 @@ class Following:
         while not self._stop.is_set():
             self._wake.clear()
             more = False
-            _turns.take()
+            if not _turns.take(given_up=self._stop):
+                return
             try:
                 if not self._stop.is_set():
                     told = self._follower.follow_on()

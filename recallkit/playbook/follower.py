@@ -162,6 +162,7 @@ class Follower:
 
     def follow(self) -> Pass:
         """Do one pass, slow folds to their end."""
+        self._store.check_open()  # before the lock, which in a forked child nobody may ever let go of
         with self._passing:
             if self._handle is None:
                 self._handle = self._store.follow_lock(LOCK_SECONDS)

@@ -107,8 +107,11 @@ class Playbook:
         return f"<Playbook {self._store.shown}{' (closed)' if self._store.closed else ''}>"
 
     def close(self) -> None:
-        """Stop following, end the sandboxes and close the database."""
+        """Stop following, end the sandboxes and close the database; in a forked child only this object of it."""
         if self._store.closed:
+            return
+        if self._store.foreign:
+            self._store.close()
             return
         if self._following is not None:
             self._following.stop()
@@ -370,6 +373,7 @@ class Playbook:
 
     def following(self) -> Following:
         """Return a context manager that follows in the background: woken by each event recorded, else each second."""
+        self._store.check_open()
         with self._starting:
             if self._following is None or self._following.stopped:
                 self._following = Following(self._follower, self._store)

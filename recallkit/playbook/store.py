@@ -15,7 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from recallkit.errors import Conflict, InvalidInput, RecallkitError, Unavailable
 from recallkit.playbook.addresses import check_file, read_address
@@ -93,16 +93,28 @@ class Store(ABC):
         self._idle: list[Any] = []
         self._lock = threading.Lock()
         self._closed = False
+        self._owner = os.getpid()
 
     # -- connections ---------------------------------------------------------------------------------------------
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
+        """Refuse a playbook that is closed, or that another process opened.
+
+        Raises
+        ------
+        Conflict
+            Kind ``closed`` or ``forked``.
+        """
+        if self.foreign:
+            words = "The playbook belongs to the process that was forked; open it again with rk.Playbook(url)."
+            raise Conflict(words, "forked")
         if self._closed:
             raise Conflict("The playbook is closed; open it again with rk.Playbook(url).", "closed")
 
     def _take(self) -> Any:
+        self.check_open()
         with self._lock:
-            self._check_open()
+            self.check_open()
             if self._idle:
                 return self._idle.pop()
         try:
@@ -154,6 +166,10 @@ class Store(ABC):
 
     def close(self) -> None:
         """Close every connection; later operations are refused."""
+        if self.foreign:
+            # they are the parent's: closing them here would end its transactions and let go of its locks
+            self._closed = True
+            return
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -163,6 +179,11 @@ class Store(ABC):
     @property
     def closed(self) -> bool:
         return self._closed
+
+    @property
+    def foreign(self) -> bool:
+        """Whether another process opened it, from which this one was forked."""
+        return self._owner != os.getpid()
 
     # -- the follower's lock -------------------------------------------------------------------------------------
 
@@ -218,8 +239,8 @@ class SqliteStore(Store):
 
     kind = "sqlite"
     driver_errors = (sqlite3.Error,)
-    _writers: Final[dict[str, threading.RLock]] = {}
-    _writers_lock = threading.Lock()
+    _writers: ClassVar[dict[str, threading.RLock]] = {}
+    _writers_lock: ClassVar = threading.Lock()
 
     def __init__(self, path: Path | None) -> None:
         super().__init__()
@@ -252,6 +273,7 @@ class SqliteStore(Store):
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Db]:
+        self.check_open()
         with self._writer, self._transaction("BEGIN IMMEDIATE") as db:
             yield db
 
@@ -286,7 +308,7 @@ class SqliteStore(Store):
         return Unavailable(f"The playbook's database failed: {error}.", "store")
 
     def try_follow(self) -> Any:
-        self._check_open()
+        self.check_open()
         # SQLite's own lock on a second, empty file: the system lets go of it when the process ends, on every platform
         connection = sqlite3.connect(f"{self.path}-follow", timeout=0, isolation_level=None, check_same_thread=False)
         try:
@@ -303,8 +325,18 @@ class SqliteStore(Store):
 
     def close(self) -> None:
         super().close()
-        if self._folder is not None:
+        if self._folder is not None and not self.foreign:
             self._folder.cleanup()
+
+    @classmethod
+    def _forget(cls) -> None:
+        """Forget, in a forked child, who writes: the thread that did stayed behind."""
+        cls._writers_lock = threading.Lock()
+        cls._writers = {}
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=SqliteStore._forget)
 
 
 def open_store(url: str | os.PathLike[str]) -> Store:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from typing import Final
 
-_lock: Final = threading.Lock()
+_lock = threading.Lock()
 _followers: Final[dict[str, set[threading.Event]]] = {}
+GIVEN_UP_SECONDS: Final = 0.1
 
 
 def join(key: str, event: threading.Event) -> None:
@@ -37,15 +40,21 @@ class Turns:
         self._waiting: list[threading.Event] = []
         self._taken = 0
 
-    def take(self, seconds: float | None = None) -> bool:
-        """Wait for a turn, at most so many seconds; False when none came."""
+    def take(self, seconds: float | None = None, given_up: threading.Event | None = None) -> bool:
+        """Wait for a turn, at most so many seconds and until it is given up; False when none came."""
         with self._lock:
             if self._taken < self._places and not self._waiting:
                 self._taken += 1
                 return True
             mine = threading.Event()
             self._waiting.append(mine)
-        came = mine.wait(seconds)
+        if given_up is None:
+            came = mine.wait(seconds)
+        else:
+            end = None if seconds is None else time.monotonic() + seconds
+            while not (came := mine.wait(GIVEN_UP_SECONDS)) and not given_up.is_set():
+                if end is not None and time.monotonic() >= end:
+                    break
         if not came:
             with self._lock:
                 if mine in self._waiting:
@@ -60,3 +69,14 @@ class Turns:
                 self._waiting.pop(0).set()
             else:
                 self._taken -= 1
+
+
+def _forget() -> None:
+    """Forget, in a forked child, whom to wake: the followers stayed behind."""
+    global _lock
+    _lock = threading.Lock()
+    _followers.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
