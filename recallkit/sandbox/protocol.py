@@ -1,7 +1,7 @@
 """What a sandbox and its worker process say to each other.
 
 Frames on the worker's stdin and stdout: 4 bytes of length, a JSON header, then the header's ``blobs``, one behind
-the other. After a page the ledger comes as doubles, a row an event (page.js).
+the other. After a page the ledger comes as doubles, a row an event (page_fold.js).
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from recallkit.errors import EngineError
 from recallkit.sandbox import pool
 from recallkit.sandbox.fitness_parts import fitness_source
 from recallkit.sandbox.outcomes import OutOfMemory, OutOfTime, OutOfWork, SandboxDied, SandboxRaised
+from recallkit.sandbox.page_parts import page_source
 from recallkit.sandbox.protocol import LEDGER_COLUMNS
 from recallkit.sandbox.schema_parts import schema_source
 
@@ -30,14 +31,11 @@ WHY = {1: "work", 2: "memory", 3: "time", 4: "stopped"}
 PHASES = ("idle", "filter", "fold", "check", "describe", "schema")
 
 
-_PARTS = ("dates", "harden", "fitness", "page")
-
-
 @functools.cache
 def _parts() -> tuple[bytes, ...]:
     # each is one expression; the page loop comes last and is given the others
-    files = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in ("dates", "harden", "page")}
-    return files["dates"], files["harden"], fitness_source().encode(), schema_source().encode(), files["page"]
+    dates, harden = ((Path(__file__).parent / f"{name}.js").read_bytes() for name in ("dates", "harden"))
+    return dates, harden, fitness_source().encode(), schema_source().encode(), page_source().encode()
 
 
 def _bytes(text: bytes | str) -> bytes:
@@ -195,7 +193,7 @@ class Sandbox:
             return Reply("", cut="died", alive=False)
 
     def ask(self, name: str, *texts: bytes | str, rows: int = 0, seconds: float | None = None) -> Reply:
-        """Call one of the page loop's functions (page.js) with texts and wait for its reply."""
+        """Call one of the page loop's functions (page_*.js) with texts and wait for its reply."""
         self.send(name, *(_bytes(t) for t in texts), rows=rows, seconds=seconds)
         try:
             return self.receive()

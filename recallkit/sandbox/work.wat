@@ -12,7 +12,7 @@
 ;;          20  i32  sequence: how many guarded calls were begun (the watchdog looks at it)
 ;;          24  f64  clock: milliseconds, monotonic
 ;;          32  f64  deadline: on the same clock
-;;          40  i32  index, 44 i32 phase: what the page loop is at (page.js)
+;;          40  i32  index, 44 i32 phase: what the page loop is at (page_fold.js)
 ;;          48  i64  where the clock import writes
 ;;          56  i32  size of the memory, in pages of 64 KiB, at the last reading of the clock
 ;;          60  i32  held, 64 i32 references, 68 i32 numbers, 72 i32 visited: what else measure answers (measure.wat)

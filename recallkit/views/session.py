@@ -35,7 +35,7 @@ NO_LIMIT = 1 << 52
 # a twentieth of the folds, however large the view.
 KEYFRAME_MS_A_BYTE = 0.0005
 
-# How a view is checked after each fold (page.js, keep). All give the same; 'fast' and 'memo' are for modules that
+# How a view is checked after each fold (page_keep.js). All give the same; 'fast' and 'memo' are for modules that
 # write to nothing they did not make.
 Way = Literal["fast", "memo", "owned", "plain", "written"]
 
