@@ -78,6 +78,7 @@ CUT_MARK: Final = "…"
 HISTORY_BYTES: Final = 4_096 * MIB
 LINE_BYTES: Final = 64 * MIB
 PROBLEM_ROWS: Final = 10_000
+PATH_CHARACTERS: Final = 200
 
 # Schemas on the host (the kit's own: no check may hang)
 PATTERN_CHECKPOINTS: Final = 500

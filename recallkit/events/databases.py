@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from recallkit.errors import HistoryError
 from recallkit.events.history import History
+from recallkit.events.paths import check_file, shown
 from recallkit.events.tables import from_columns
 
 _ORDERS: Final = ("seq", "position", "global_position")
@@ -76,8 +77,7 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]], name: str) -> 
 def _read_sqlite(place: str, table: str, order: str | None) -> History:
     # sqlite:///file is relative and sqlite:////file absolute, as elsewhere.
     path = Path(unquote(place.removeprefix("/")))
-    if not path.is_file():
-        raise HistoryError(f"There is no file {path}.")
+    check_file(path, bounded=False)
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         try:
@@ -87,7 +87,7 @@ def _read_sqlite(place: str, table: str, order: str | None) -> History:
             if found is None:
                 have = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
                 listed = ", ".join(str(row[0]) for row in have[:12]) or "none"
-                raise HistoryError(f"{path} has no table {table} (it has {listed}).")
+                raise HistoryError(f"{shown(path)} has no table {table} (it has {listed}).")
             cursor = connection.execute(f"SELECT * FROM {_quoted(table)} LIMIT 0")
             names = [str(each[0]) for each in cursor.description]
             by = _choose_order(names, order, table)
@@ -96,8 +96,8 @@ def _read_sqlite(place: str, table: str, order: str | None) -> History:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise HistoryError(f"{path} cannot be read as an SQLite database: {error}.") from None
-    return _columns(names, rows, f"{path}, table {table}")
+        raise HistoryError(f"{shown(path)} cannot be read as an SQLite database: {error}.") from None
+    return _columns(names, rows, f"{shown(path)}, table {table}")
 
 
 def _read_postgresql(address: str, shown: str, table: str, order: str | None) -> History:

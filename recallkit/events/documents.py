@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -11,17 +12,39 @@ import numpy as np
 from recallkit.errors import HistoryError
 from recallkit.events.building import build
 from recallkit.events.contents import Buffer
-from recallkit.events.event import deeply
+from recallkit.events.event import deeply, examine
 from recallkit.events.history import History
 from recallkit.events.lines import Reader
+from recallkit.events.problems import Fault
 
 _BETWEEN = re.compile(rb"[ \t\r\n,\[]*")
 _BLANK = re.compile(rb"[ \t\r\n]*")
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
+"""Texts and the marks between values; a quote alone opens a text that never closes."""
 _AT_ONCE: Final = 4096
 
+CUT_GZIP: Final = (
+    "The gzip ends too early: the file is cut off in line {line:,}, after {count:,} whole events, which are kept. "
+    "Fetch it again."
+)
+_CUT: Final = (
+    "The list of events has no closing ]: it is cut off in line {line:,}, after {count:,} whole events, which are "
+    "kept. Fetch the file again."
+)
+_MORE: Final = "More text stands after the end of the list of events, from line {line:,} on; it is passed over."
 
-def read_document(buffer: Buffer, start: int, name: str, *, strict: bool = True) -> History | None:
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The texts of the events in a document, where they stand, where it ends, and whether it is cut off there."""
+
+    texts: list[bytes]
+    places: list[int]
+    end: int
+    cut: bool = False
+
+
+def read_document(buffer: Buffer, start: int, name: str, *, strict: bool = True, cut: bool = False) -> History | None:
     """Read a file as one JSON document.
 
     Parameters
@@ -34,6 +57,8 @@ def read_document(buffer: Buffer, start: int, name: str, *, strict: bool = True)
         The file's name, for messages.
     strict : bool
         Whether to raise where the document is JSON but no history; else give None.
+    cut : bool
+        Whether the end of the file is known to be missing.
 
     Returns
     -------
@@ -42,6 +67,7 @@ def read_document(buffer: Buffer, start: int, name: str, *, strict: bool = True)
     """
     start = _after(_BLANK, buffer, start)
     opener = buffer[start : start + 1]
+    found: _Found | None
     if opener == b"[":
         found = _elements(buffer, start)
     elif opener == b"{":
@@ -51,7 +77,16 @@ def read_document(buffer: Buffer, start: int, name: str, *, strict: bool = True)
     if found is None:
         return None
     reader = Reader()
-    _read(reader, buffer, *found)
+    _read(reader, buffer, found.texts, found.places)
+    if (cut or found.cut) and not reader.ids:
+        if not strict:
+            return None
+        line = _line(buffer, found.end)
+        raise HistoryError(
+            f"{name} is no event history: its list of events is cut off in line {line:,}, before the first "
+            "whole event. Fetch it again."
+        )
+    _report_end(reader, buffer, found, cut, is_list=opener == b"[")
     if not reader.looked_like_events and reader.problems.counts:
         if not strict:
             return None
@@ -62,14 +97,16 @@ def read_document(buffer: Buffer, start: int, name: str, *, strict: bool = True)
     return build(reader, buffer, assume=False, name=name)
 
 
-def _members(buffer: Buffer, start: int, name: str, *, strict: bool) -> tuple[list[bytes], list[int]] | None:
+def _members(buffer: Buffer, start: int, name: str, *, strict: bool) -> _Found | None:
     """Give the events of an object: its ``events``, or itself."""
     whole = bytes(memoryview(buffer)[start:]).rstrip(b" \t\r\n")
     try:
         members = deeply(lambda: msgspec.json.decode(whole, type=dict[str, msgspec.Raw]))
     except (msgspec.MsgspecError, ValueError, RecursionError):
+        if (place := _events_list(buffer, start)) is not None:
+            return _split(buffer, place)
         # Not one object: lines, or one event that only the careful reading can judge.
-        return None if b"\n" in whole and b"\n{" in whole.replace(b"\r", b"") else ([whole], [start])
+        return None if b"\n" in whole and b"\n{" in whole.replace(b"\r", b"") else _Found([whole], [start], len(buffer))
     if "events" in members and "specversion" not in members:
         events = bytes(members["events"])
         if events[:1] == b"[":
@@ -77,11 +114,30 @@ def _members(buffer: Buffer, start: int, name: str, *, strict: bool) -> tuple[li
         if strict:
             raise HistoryError(f"{name} is no event history: its events are no list.")
         return None
-    return [whole], [start]
+    return _Found([whole], [start], len(buffer))
 
 
-def _elements(buffer: Buffer, start: int) -> tuple[list[bytes], list[int]] | None:
-    """Give the texts of an array's elements and where they stand."""
+def _events_list(buffer: Buffer, start: int) -> int | None:
+    """Find where the list of an object's ``events`` begins, in text that is no JSON as a whole; None without one."""
+    depth, key = 0, None
+    for token in _TOKEN.finditer(buffer, start):
+        word = token.group()
+        if word in (b"[", b"{"):
+            if depth == 1 and key == b'"events"':
+                return token.start() if word == b"[" else None
+            depth += 1
+        elif word in (b"]", b"}"):
+            depth -= 1
+        if depth == 0 or (depth == 1 and key is None and word == b'"specversion"'):
+            return None
+        if depth == 1:
+            between = buffer[token.end() : token.end() + 16].lstrip(b" \t\r\n")[:1]
+            key = word if word[:1] == b'"' and between == b":" else None
+    return None
+
+
+def _elements(buffer: Buffer, start: int) -> _Found:
+    """Give the elements of an array."""
     view = memoryview(buffer)
     whole = buffer if start == 0 and isinstance(buffer, bytes) else bytes(view[start:])
     try:
@@ -96,7 +152,7 @@ def _elements(buffer: Buffer, start: int) -> tuple[list[bytes], list[int]] | Non
         texts.append(text)
         places.append(at)
         at += len(text)
-    return texts, places
+    return _Found(texts, places, len(buffer))
 
 
 def _first_value(whole: bytes) -> list[Any]:
@@ -104,14 +160,16 @@ def _first_value(whole: bytes) -> list[Any]:
     return value
 
 
-def _split(buffer: Buffer, start: int) -> tuple[list[bytes], list[int]] | None:
-    """Cut an array at its outermost commas, so that one bad event does not lose the others; None without an end."""
+def _split(buffer: Buffer, start: int) -> _Found:
+    """Cut an array at its outermost commas, so that one bad event, or a missing end, does not lose the others."""
     texts: list[bytes] = []
     places: list[int] = []
     depth, begin = 0, start + 1
     view = memoryview(buffer)
     for token in _TOKEN.finditer(buffer, start):
         letter = buffer[token.start()]
+        if letter == ord('"') and token.end() - token.start() == 1:
+            break
         if letter in b"[{":
             depth += 1
         elif letter in b"]}":
@@ -124,8 +182,30 @@ def _split(buffer: Buffer, start: int) -> tuple[list[bytes], list[int]] | None:
                 places.append(place)
             begin = token.end()
             if depth == 0:
-                return texts, places
-    return None
+                return _Found(texts, places, token.end())
+    # Only the brackets after the last event may be missing.
+    place = _after(_BLANK, buffer, begin)
+    text = bytes(view[place:]).rstrip(b" \t\r\n")
+    if text and depth == 1 and not isinstance(examine(text), Fault):
+        texts.append(text)
+        places.append(place)
+    return _Found(texts, places, len(buffer), cut=True)
+
+
+def _report_end(reader: Reader, buffer: Buffer, found: _Found, cut: bool, *, is_list: bool) -> None:
+    """Report a list that has no end, or text after it."""
+    rest = _after(_BLANK, buffer, found.end)
+    if cut or found.cut:
+        words = (CUT_GZIP if cut else _CUT).format(line=_line(buffer, found.end), count=len(reader.ids))
+        reader.problems.add(None, _line(buffer, found.end), None, "cut-off", words)
+    elif is_list and rest < len(buffer):
+        line = _line(buffer, rest)
+        reader.problems.add(None, line, None, "not-json", _MORE.format(line=line))
+
+
+def _line(buffer: Buffer, place: int) -> int:
+    """Give the number of the line in which a place stands, from 1."""
+    return bytes(memoryview(buffer)[:place]).count(b"\n") + 1
 
 
 def _read(reader: Reader, buffer: Buffer, texts: list[bytes], places: list[int]) -> None:

@@ -30,6 +30,7 @@ _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
 _PART = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}:,]', re.DOTALL)
+_CR_BETWEEN = re.compile(rb"\}[ \t]*\r[ \t\r]*\{")
 _INTEGER_32: Final = 2**31
 
 
@@ -57,6 +58,9 @@ def examine(text: bytes) -> dict[str, Any] | Fault:
     try:
         value = deeply(lambda: parse(words))
     except ValueError as error:
+        if _CR_BETWEEN.search(text):
+            words = "A lone carriage return, an old line end, stands between two events; end lines with a line feed."
+            return Fault("not-json", words)
         return Fault("not-json", f"The event is not JSON: {_reason(error)}; write it again with a JSON library.")
     if not isinstance(value, dict):
         return Fault("not-an-object", f"An event is a JSON object, but this is {_kind(value)}.")

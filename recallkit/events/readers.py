@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from recallkit.errors import HistoryError
 from recallkit.events.building import build
 from recallkit.events.contents import Buffer, Contents
-from recallkit.events.documents import read_document
+from recallkit.events.documents import CUT_GZIP, read_document
+from recallkit.events.event import examine
 from recallkit.events.history import History
-from recallkit.events.lines import Reader, blocks
+from recallkit.events.lines import BLOCK_BYTES, Reader, blocks
+from recallkit.events.paths import check_file, shown
+from recallkit.events.problems import Fault
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -64,37 +67,67 @@ def read_history(source: Any) -> History:
 
 def _read_file(path: Path) -> History:
     """Read a file by its name's ending, and by its content where that says otherwise."""
-    if path.is_dir():
-        raise HistoryError(f"{path} is a folder; name a file of events in it.")
+    check_file(path)
     kind = _ending(path)
+    name = shown(path)
     if kind in (".csv", ".parquet"):
         from recallkit.events.tables import read_csv, read_parquet
 
-        if not path.exists():
-            raise HistoryError(f"There is no file {path}.")
         return read_csv(path) if kind == ".csv" else read_parquet(path)
     contents = Contents(path)
     buffer = contents.buffer
     contents.wait(min(len(buffer), 3))
     if buffer[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise HistoryError(f"{path} is written in UTF-16; save it as UTF-8.")
+        raise HistoryError(f"{name} is written in UTF-16; save it as UTF-8.")
     start = 3 if buffer[:3] == _BOM else 0
     if kind == ".json":
-        history = read_document(contents.whole(), start, str(path))
+        history = read_document(contents.whole(), start, name, cut=contents.cut)
         if history is not None:
             return history
+    if _ends_with_cr(buffer, start, contents.wait):
+        buffer = bytes(buffer).replace(b"\r", b"\n")
+    whole = buffer
+    if contents.cut and _broken_tail(buffer):
+        buffer = buffer[: buffer.rfind(b"\n") + 1]
     reader = Reader()
     line = 1
     for block, base in blocks(buffer, start, contents.wait):
         line += reader.read(block, base, line)
     if not reader.ids and kind != ".json":
         # An array of events under the ending of JSON Lines: read it as what it is.
-        history = read_document(buffer, start, str(path), strict=False)
+        history = read_document(whole, start, name, strict=False, cut=contents.cut)
         if history is not None:
             return history
+    if contents.cut:
+        if not reader.looked_like_events:
+            raise HistoryError(
+                f"{name} is damaged: its gzip ends too early, before the first whole event. Fetch it again."
+            )
+        reader.problems.add(None, line, None, "cut-off", CUT_GZIP.format(line=line, count=len(reader.ids)))
     if not reader.looked_like_events and reader.problems.counts:
-        raise HistoryError(_no_history(path, buffer, reader))
-    return build(reader, buffer, assume=False, name=str(path))
+        raise HistoryError(_no_history(name, buffer, reader))
+    return build(reader, buffer, assume=False, name=name)
+
+
+def _ends_with_cr(buffer: Buffer, start: int, wait: Callable[[int], None]) -> bool:
+    """Tell whether lines end with CR alone, as on an old Mac.
+
+    Such a file is read as if they were LF. No text value of JSON holds a raw CR, so the events keep their text. A file
+    that has an LF anywhere is read by its LFs; a lone CR between two events of a line is then told as what it is.
+    """
+    first = min(len(buffer), start + BLOCK_BYTES)
+    wait(first)
+    if buffer.find(b"\n", start, first) >= 0 or buffer.find(b"\r", start, first) < 0:
+        return False
+    wait(len(buffer))
+    return buffer.find(b"\n", start) < 0
+
+
+def _broken_tail(buffer: Buffer) -> bool:
+    """Tell whether the last line is no whole event, so that the cut goes through it."""
+    tail = bytes(memoryview(buffer)[buffer.rfind(b"\n") + 1 :])
+    fault = examine(tail)
+    return bool(tail.strip()) and isinstance(fault, Fault) and fault.kind in ("not-json", "not-utf8", "too-deep")
 
 
 def _ending(path: Path) -> str:
@@ -104,10 +137,10 @@ def _ending(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _no_history(path: Path, buffer: Buffer, reader: Reader) -> str:
+def _no_history(name: str, buffer: Buffer, reader: Reader) -> str:
     first = reader.problems.rows[0]
     if b"\0" in buffer[:8192]:
-        return f"{path} is a binary file, no event history; give JSON Lines, JSON, CSV or Parquet."
+        return f"{name} is a binary file, no event history; give JSON Lines, JSON, CSV or Parquet."
     count = sum(reader.problems.counts.values())
     lines = "its one line is no event" if count == 1 else f"none of its {count:,} lines is an event"
-    return f"{path} is no event history: {lines}. Line {first.line}: {first.words}"
+    return f"{name} is no event history: {lines}. Line {first.line}: {first.words}"

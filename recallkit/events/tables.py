@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from recallkit.bounds import HISTORY_BYTES
 from recallkit.errors import HistoryError
 from recallkit.events.building import build
 from recallkit.events.event import deeply, parse
 from recallkit.events.history import History
 from recallkit.events.lines import Reader
+from recallkit.events.paths import shown, too_large
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +46,7 @@ def from_mappings(events: Iterable[Any], *, name: str = "", unit: str = "item") 
     buffer = bytearray()
     texts: list[bytes] = []
     lines: list[int] = []
+    converted: list[tuple[int, str]] = []
 
     def flush() -> None:
         if not texts:
@@ -59,6 +62,7 @@ def from_mappings(events: Iterable[Any], *, name: str = "", unit: str = "item") 
     for place, event in enumerate(events, start=1):
         try:
             text = deeply(partial(write_event, event))
+            told = _conversions(event)
         except RecursionError:
             words = "The event nests deeper than 512 levels of data; flatten its data."
             reader.problems.add(None, place, _id(event), "too-deep", words)
@@ -70,10 +74,24 @@ def from_mappings(events: Iterable[Any], *, name: str = "", unit: str = "item") 
             continue
         texts.append(text)
         lines.append(place)
+        if told is not None:
+            converted.append((place, told))
         if len(texts) >= _AT_ONCE:
             flush()
     flush()
+    _report_converted(reader, converted)
     return build(reader, bytes(buffer), assume=True, name=name)
+
+
+def _report_converted(reader: Reader, converted: list[tuple[int, str]]) -> None:
+    """Report the events that were kept although Python's values are not quite JSON's."""
+    if not converted:
+        return
+    kept = np.concatenate(reader.lines) if reader.lines else np.empty(0, dtype=np.int64)
+    for place, words in converted:
+        seq = int(np.searchsorted(kept, place))
+        if seq < len(kept) and kept[seq] == place:
+            reader.problems.add(seq, place, reader.ids[seq], "converted", words)
 
 
 def _id(event: Any) -> str | None:
@@ -88,7 +106,7 @@ def write_event(event: Mapping[str, Any]) -> bytes:
     parts = []
     for name, value in event.items():
         if not isinstance(name, str):
-            raise TypeError(f"its attribute name {name!r} is no text")
+            raise TypeError(f"its attribute name {_cut(repr(name))} is no text")
         if value is None and name != "data":
             continue
         text = (
@@ -117,11 +135,50 @@ def _plain(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, tuple | set | frozenset):
-        return list(value)
     if type(value).__name__ in ("UUID", "Decimal"):
         return str(value)
+    if isinstance(value, set | frozenset):
+        raise TypeError(f"a {type(value).__name__} has no order, so it is no JSON value; give a sorted list")
     raise TypeError(f"a {type(value).__name__} is no JSON value")
+
+
+def _conversions(event: Mapping[str, Any]) -> str | None:
+    """Say what of an event was written as another kind of value; None when nothing was.
+
+    The event was written already, so it ends somewhere. Raises TypeError for a key that is no text, which Python's
+    ``json`` writes as one in silence, so that ``1`` and ``"1"`` would be the same.
+    """
+    told: set[str] = set()
+    left: list[Any] = list(event.values())
+    while left:
+        value = left.pop()
+        if value.__class__ in _PLAIN_KINDS:
+            continue
+        if isinstance(value, dict):
+            for key in value:
+                if not isinstance(key, str):
+                    raise TypeError(f"its key {_cut(repr(key))} is a {type(key).__name__}, no text")
+            left.extend(value.values())
+        elif isinstance(value, list | tuple):
+            if isinstance(value, tuple):
+                told.add("a tuple as a list")
+            left.extend(value)
+        elif type(value).__name__ == "Decimal":
+            told.add("a Decimal as a text")
+        elif not isinstance(value, str | bool | int | float):
+            left.append(_plain(value))
+    if not told:
+        return None
+    return (
+        f"JSON has no such values, so the event was written with {' and '.join(sorted(told))}; convert them yourself."
+    )
+
+
+_PLAIN_KINDS: Final = frozenset({str, int, float, bool, type(None), JsonText})
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def iso_time(value: datetime.datetime) -> str:
@@ -148,7 +205,11 @@ def from_frame(frame: pd.DataFrame, *, name: str = "a DataFrame") -> History:
     NaN, None, NaT and NA are absent. In a frame with a column ``extensions``, ``data`` is JSON text; in any other it is
     too where every text in it is JSON, else its texts are the data themselves.
     """
-    columns: dict[str, Sequence[Any]] = {str(label): _values(frame[label]) for label in frame.columns}
+    columns: dict[str, Sequence[Any]] = {}
+    for place, label in enumerate(map(str, frame.columns)):
+        if label in columns:
+            raise HistoryError(f"{name} has the column {label} twice; give each column its own name.")
+        columns[label] = _values(frame.iloc[:, place])
     return from_columns(columns, len(frame), name=name)
 
 
@@ -245,8 +306,11 @@ def _extensions(value: Any) -> Mapping[str, Any] | None:
         if isinstance(found, dict):
             return found
     if isinstance(value, list):
-        # Parquet gives a map as pairs.
-        return dict(value)
+        # Parquet gives a map as pairs; any other list is no extensions, and its event says so.
+        try:
+            return dict(value)
+        except (TypeError, ValueError):
+            return {"extensions": value}
     return {"extensions": value}
 
 
@@ -258,26 +322,28 @@ def read_csv(path: Path) -> History:
             rows = csv.reader(file, strict=True)
             header = next(rows, None)
             if header is None:
-                return from_mappings([], name=str(path))
+                return from_mappings([], name=shown(path))
             columns: dict[str, list[Any]] = {each: [] for each in header}
             if len(columns) < len(header):
-                raise HistoryError(f"{path} names a column twice; give each column its own name.")
+                raise HistoryError(f"{shown(path)} names a column twice; give each column its own name.")
             count = 0
             for row in rows:
                 if not row:
                     continue
                 if len(row) > len(header):
-                    raise HistoryError(f"{path} has more cells than columns in line {rows.line_num}.")
+                    raise HistoryError(f"{shown(path)} has more cells than columns in line {rows.line_num}.")
                 count += 1
                 for place, each in enumerate(header):
                     columns[each].append(row[place] if place < len(row) else "")
     except UnicodeDecodeError as error:
-        raise HistoryError(f"{path} is no CSV table in UTF-8 ({error.reason} at byte {error.start + 1}).") from None
+        raise HistoryError(
+            f"{shown(path)} is no CSV table in UTF-8 ({error.reason} at byte {error.start + 1})."
+        ) from None
     except csv.Error as error:
-        raise HistoryError(f"{path} is no CSV table: {error}.") from None
+        raise HistoryError(f"{shown(path)} is no CSV table: {error}.") from None
     except OSError as error:
-        raise HistoryError(f"{path} cannot be read: {error.strerror or error}.") from None
-    return from_columns(dict(columns), count, name=str(path), textual=True)
+        raise HistoryError(f"{shown(path)} cannot be read: {error.strerror or error}.") from None
+    return from_columns(dict(columns), count, name=shown(path), textual=True)
 
 
 def read_parquet(path: Path) -> History:
@@ -286,13 +352,21 @@ def read_parquet(path: Path) -> History:
     import pyarrow.parquet
 
     try:
-        table = pyarrow.parquet.read_table(path)
+        # A small file of repeated values may unpack without end.
+        batches, size = [], 0
+        with pyarrow.parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches():
+                size += batch.nbytes
+                if size > HISTORY_BYTES:
+                    raise too_large(path)
+                batches.append(batch)
+            table = pyarrow.Table.from_batches(batches, schema=file.schema_arrow)
     except (pyarrow.ArrowException, OSError) as error:
-        raise HistoryError(f"{path} is no Parquet table: {str(error).splitlines()[0]}.") from None
+        raise HistoryError(f"{shown(path)} is no Parquet table: {str(error).splitlines()[0]}.") from None
     columns: dict[str, Sequence[Any]] = {}
     for label in table.column_names:
         if label in columns:
-            raise HistoryError(f"{path} names the column {label} twice; give each column its own name.")
+            raise HistoryError(f"{shown(path)} names the column {label} twice; give each column its own name.")
         columns[label] = _without_nan(table.column(label).to_pylist())
     if "extensions" in columns:
         # A struct column gives every extension to every row, null where absent.
@@ -300,7 +374,7 @@ def read_parquet(path: Path) -> History:
             {k: v for k, v in each.items() if v is not None} if isinstance(each, dict) else each
             for each in columns["extensions"]
         ]
-    return from_columns(columns, table.num_rows, name=str(path))
+    return from_columns(columns, table.num_rows, name=shown(path))
 
 
 def _without_nan(values: list[Any]) -> list[Any]:
