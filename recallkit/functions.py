@@ -253,8 +253,7 @@ def load(source: str | os.PathLike[str], *, kind: Kind | None = None) -> RecallF
         No checker is ready.
     """
     definition = loading.read(source, kind)
-    is_text = isinstance(source, str) and ("\n" in source or source.startswith("---"))
-    name = "" if is_text else Path(source).stem
+    name = "" if loading.is_text(source) else Path(os.fsdecode(source)).stem
     if definition.kind == "recall":
         return RecallFunction(definition, name)
     return ComputationFunction(definition, name)

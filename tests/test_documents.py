@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import recallkit as rk
 from recallkit.bounds import DOCUMENT_BYTES
 from recallkit.definitions import checker, recall
 from recallkit.definitions.computation import ComputationDefinition
@@ -151,6 +153,10 @@ def test_a_document_takes_65_536_bytes_of_utf_8(filling: str) -> None:
     assert len(fitting.encode()) == DOCUMENT_BYTES
     assert check(fitting) == []
     assert "65,536 bytes in UTF-8; this one takes 65,537" in only(check(fitting + "x")).words
+    # the bound is on the document's bytes, and a byte order mark, though it is dropped when read, takes three of them
+    for marked in ("\ufeff" + fitting, ("\ufeff" + fitting).encode()):
+        assert "this one takes 65,539" in only(check(marked)).words
+    assert read("\ufeff" + fitting[:-3]).kind == read(fitting).kind
 
 
 def test_a_document_without_a_body_is_refused_with_its_other_problems() -> None:
@@ -374,11 +380,55 @@ def test_a_missing_file_is_told_in_words(tmp_path: Path) -> None:
         read(tmp_path / "none.md")
     with pytest.raises(InvalidInput, match="There is no file"):
         read("none.md")
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match="is a folder; give a path"):
         read(tmp_path)
+    with pytest.raises(InvalidInput, match="There is no file x/y"):
+        read("x/y")
+
+
+@pytest.mark.parametrize("source", [None, 5, 5.0, True, [], {}, object(), ["---"]])
+def test_what_is_neither_text_nor_path_is_refused_in_words(source: Any) -> None:
+    for function in (read, check):
+        with pytest.raises(InvalidInput, match=f"a text or the path of a file, not {type(source).__name__}"):
+            function(source)
+
+
+@pytest.mark.parametrize("source", ["", " ", "\ufeff"])
+def test_an_empty_document_is_told_as_that(source: str) -> None:
     with pytest.raises(InvalidInput):
-        read(5)  # type: ignore[arg-type]
-    assert only(check("none.md")).line == 1  # check never raises on content: this is a text
+        read(source)
+    assert only(check(source)).words == "A document starts with its front matter: --- alone on the first line"
+    with pytest.raises(InvalidInput, match="The document is empty; give a path, or the document's text"):
+        read("")
+
+
+def test_a_path_that_is_not_there_is_a_problem_of_a_check(tmp_path: Path) -> None:
+    # check never raises on content, and a line that looks like a path is told as one
+    wanted = "give a path, or the document's text, which starts with ---"
+    for path, words in {
+        "none.md": f"There is no file none.md; {wanted}",
+        "./no where.markdown": f"There is no file ./no where.markdown; {wanted}",
+        str(tmp_path): f"{tmp_path} is a folder; {wanted}",
+        "a\ud800.md": f"a\\ud800.md is no path of a file; {wanted}",
+        "a\0.md": f"a\\x00.md is no path of a file; {wanted}",
+    }.items():
+        problem = only(check(path))
+        assert problem == Problem(words)
+    long = only(check("x" * 5000 + ".md"))
+    assert "File name too long" in long.words
+    assert len(long.words) < 300
+    assert only(check("hello")).line == 1  # a text that opens no front matter
+
+
+def test_the_bytes_of_a_document_or_of_a_path(tmp_path: Path) -> None:
+    class Place:
+        def __fspath__(self) -> bytes:
+            return os.fsencode(tmp_path / "place.md")
+
+    (tmp_path / "place.md").write_text(computation_text(), encoding="utf-8")
+    assert rk.load(Place()).name == "place"
+    assert rk.load(computation_text().encode()).name == ""
+    assert rk.load("\ufeff" + computation_text()).name == ""
 
 
 def test_a_refused_document_carries_its_problems() -> None:

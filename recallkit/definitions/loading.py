@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Definition: TypeAlias = "RecallDefinition | ComputationDefinition"
 Source = str | bytes | os.PathLike[str]
 
+_WANTED = "a path, or the document's text, which starts with ---"
+_PATH_SHOWN = 100
 _FOLD = re.compile(r"^[ \t]*export[ \t]+function[ \t]+fold\b", re.MULTILINE)
 
 
@@ -36,7 +38,8 @@ def check(source: Source, kind: Kind | None = None) -> list[Problem]:
     Parameters
     ----------
     source : str, bytes or path
-        The document's text. A path, or one line that names an existing file, is read.
+        The document's text. A path is read, and one line that names a file; one that looks like a path and names none
+        is a problem.
     kind : {'recall', 'computation'}, optional
         Which kind of function it is; told from the document when left out.
 
@@ -53,7 +56,15 @@ def check(source: Source, kind: Kind | None = None) -> list[Problem]:
     InvalidInput
         A path that cannot be read, or a kind that there is none of.
     """
-    return list(_read(_text_or_file(source, must_exist=False), kind)[1])
+    try:
+        text = _text_or_file(source)
+    except InvalidInput as error:
+        if not isinstance(source, str):
+            raise
+        if _looks_like_path(source):
+            return [Problem(str(error))]
+        text = source  # a line of something else: told what a document starts with
+    return list(_read(text, kind)[1])
 
 
 def read(source: Source, kind: Kind | None = None) -> Definition:
@@ -77,7 +88,7 @@ def read(source: Source, kind: Kind | None = None) -> Definition:
     Unavailable, InvalidInput
         As for `check`.
     """
-    text = _text_or_file(source, must_exist=True)
+    text = _text_or_file(source)
     definition, problems = _read(text, kind)
     if definition is None:
         raise Refused(problems, text if isinstance(text, str) else text.decode("utf-8", "replace"))
@@ -94,7 +105,7 @@ def read_path_or_text(source: Source) -> str | bytes:
     InvalidInput
         There is no such file, or it cannot be read.
     """
-    return _text_or_file(source, must_exist=True)
+    return _text_or_file(source)
 
 
 def _read(text: str | bytes, kind: Kind | None) -> tuple[Definition | None, Sequence[Problem]]:
@@ -114,27 +125,40 @@ def _read(text: str | bytes, kind: Kind | None) -> tuple[Definition | None, Sequ
     return read_computation(document)
 
 
-def _text_or_file(source: Source, must_exist: bool) -> str | bytes:
-    if isinstance(source, bytes | bytearray | memoryview):
-        return bytes(source)
+def is_text(source: object) -> bool:
+    """Whether a document is given as its text: bytes, or a str of several lines or one that starts with ``---``."""
     if isinstance(source, str):
-        if "\n" in source or source.lstrip("\ufeff").startswith("---"):
-            return source
-        if not must_exist and not _is_file(source):
-            return source
-    elif not isinstance(source, os.PathLike):
-        raise InvalidInput(f"A document is a text or the path of a file, not {type(source).__name__}")
+        return "\n" in source or source.lstrip("\ufeff").startswith("---")
+    return isinstance(source, bytes | bytearray | memoryview)
+
+
+def _looks_like_path(source: str) -> bool:
+    return source.endswith((".md", ".markdown")) or any(mark in source for mark in ("/", os.sep))
+
+
+def _text_or_file(source: Source) -> str | bytes:
+    if is_text(source):
+        return source if isinstance(source, str) else bytes(source)  # type: ignore[arg-type]
     try:
-        return Path(source).read_bytes()
+        path = os.fsdecode(source)
+    except TypeError:
+        raise InvalidInput(f"A document is a text or the path of a file, not {type(source).__name__}") from None
+    if not path.strip():
+        raise InvalidInput(f"The document is empty; give {_WANTED}")
+    try:
+        return Path(path).read_bytes()
     except FileNotFoundError:
-        words = f"There is no file {os.fspath(source)!s}; give a path, or the document's text, which starts with ---"
-        raise InvalidInput(words) from None
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"The file {os.fspath(source)!s} cannot be read: {error}") from None
+        raise InvalidInput(f"There is no file {_shown(path)}; give {_WANTED}") from None
+    except IsADirectoryError:
+        raise InvalidInput(f"{_shown(path)} is a folder; give {_WANTED}") from None
+    except OSError as error:
+        words = error.strerror or type(error).__name__
+        raise InvalidInput(f"The file {_shown(path)} cannot be read: {words}; give {_WANTED}") from None
+    except ValueError:
+        raise InvalidInput(f"{_shown(path)} is no path of a file; give {_WANTED}") from None
 
 
-def _is_file(source: str) -> bool:
-    try:
-        return bool(source) and Path(source).is_file()
-    except (OSError, ValueError):
-        return False
+def _shown(path: str) -> str:
+    """A path for an error's words: on one line, printable everywhere, its end alone where it is long."""
+    text = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in path)
+    return text if len(text) <= _PATH_SHOWN else "…" + text[-_PATH_SHOWN:]
