@@ -98,6 +98,11 @@ class Folding:
         return self._fold.definition.writes
 
     @property
+    def why_plain(self) -> tuple[str, ...]:
+        """Why the way is 'plain': ``asked for``, or nothing where it is another way."""
+        return ("asked for",) if self._fold.way == "plain" else ()
+
+    @property
     def standing(self) -> dict[str, Any]:
         """How the view stands: the fields of the format's table *The standing of a view*."""
         return standings.standing(self._fold)
@@ -122,7 +127,13 @@ class Folding:
         return Timeline(self._fold)
 
     def at(self, number: int) -> Moment:
-        """Return the view after `number` folded events: ``.view``, ``.bytes``, ``.event``, ``.patch``; 0 is initial."""
+        """Return the view after `number` folded events: ``.view``, ``.bytes``, ``.event``, ``.patch``.
+
+        Parameters
+        ----------
+        number : int
+            0 is the initial view; a number below 0 counts from the end: -1 is the view as it stands now.
+        """
         return self.timeline.at(number)
 
     def resume(self, *, progress: bool = True) -> None:

@@ -30,6 +30,12 @@ class _Function:
         self.name = name
 
     @property
+    def called(self) -> str:
+        """What to call the function in a sentence: its name, else its description."""
+        words = (self.description or "no description yet").replace("\n", " ")
+        return self.name or f"the function with the description {words[:60]!r}"
+
+    @property
     def source(self) -> str:
         """The document's text."""
         text: str = self.definition.source
@@ -167,8 +173,23 @@ class RecallFunction(_Function):
         from recallkit.folding import Folding
         from recallkit.views.lag import replay_folding
 
-        folding = history if isinstance(history, Folding) else self.fold(history, trace=False)
+        if isinstance(history, Folding):
+            self._own(history)
+            folding = history
+        else:
+            folding = self.fold(history, trace=False)
         return replay_folding(folding, speed=speed, woken=woken, page_ms=page_ms)
+
+    def _own(self, folding: Folding) -> None:
+        """Refuse a folding that is of another function, or of another text of this one: its view may mean all else."""
+        other = folding.function
+        if other.source == self.source:
+            return  # the same document, though it was loaded twice
+        if self.name and other.name == self.name:
+            words = f"This folding was folded by another text of {self.name}"
+        else:
+            words = f"This folding is of {other.called}, not of {self.called}"
+        raise InvalidInput(f"{words}; fold its history with this function first: fn.fold(folding.history).")
 
     def run(
         self,
@@ -182,7 +203,8 @@ class RecallFunction(_Function):
         Parameters
         ----------
         folding : Folding
-            What this function, or an earlier text of it, kept.
+            What this function kept of a history; one that another function folded, or another text of this one, is
+            refused.
         input : JSON value
             The run's input; ``{}`` when left out.
         started_at : datetime, text or milliseconds, optional
@@ -193,6 +215,7 @@ class RecallFunction(_Function):
 
         if not isinstance(folding, Folding):
             raise InvalidInput("run takes a folding first, such as fn.fold(history), then the input.")
+        self._own(folding)
         return run_answer(
             self.definition,
             folding.view_text,

@@ -47,4 +47,5 @@ def test_a_view_that_is_written_with_care_is_measured_as_any_other(plain: bool) 
     history = [{"toJSON": [n], "text": "\u00e9\u2028" * 200, "more": ["x" * 3000, 1.5]} for n in range(5)]
     folding = function.fold(events(*history), plain=plain)
     assert folding.way == ("plain" if plain else "fast")
+    assert folding.why_plain == (("asked for",) if plain else ())
     assert [folding.at(n).bytes for n in range(1, 6)] == list(folding.trace["view_bytes"])

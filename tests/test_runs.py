@@ -358,3 +358,28 @@ def test_a_run_takes_a_folding_first() -> None:
     function = recall(ANSWER % "return 1;", initial=[])
     with pytest.raises(rk.InvalidInput, match="folding first"):
         function.run({"campaign": "x"})  # type: ignore[arg-type]
+
+
+def test_a_folding_of_another_function_is_refused_with_both_names() -> None:
+    mine, other = recall(ANSWER % "return view;", initial=[]), recall(FOLD, initial=[1], description="another")
+    folding = mine.fold(events(1, 2))
+    assert mine.run(folding).output == [1, 2]
+    # the same document loaded again has folded the same
+    assert recall(ANSWER % "return view;", initial=[]).run(folding).output == [1, 2]
+    words = (
+        "This folding is of the function with the description 'a test', not of .* 'another'; fold its history with this"
+    )
+    for use in (other.run, other.follow):
+        with pytest.raises(rk.InvalidInput, match=words):
+            use(folding)
+    mine.name, other.name = "mine", "other"
+    with pytest.raises(rk.InvalidInput, match=r"^This folding is of mine, not of other; fold its history"):
+        other.run(folding)
+
+
+def test_a_folding_of_another_text_of_the_function_is_refused() -> None:
+    before, after = recall(FOLD, initial=[]), recall(FOLD + "// corrected", initial=[])
+    before.name = after.name = "kept"
+    with pytest.raises(rk.InvalidInput, match="folded by another text of kept; fold its history with this function"):
+        after.run(before.fold(events(1)))
+    assert after.run(after.fold(events(1))).ok

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -153,17 +154,21 @@ def test_events_that_no_filter_takes_are_no_moments() -> None:
     assert [folding.at(number).seq for number in range(3)] == [None, 1, 3]
 
 
-@pytest.mark.parametrize("number", [4, -5, 1_000_000, 1.0, "1", None, True])
+@pytest.mark.parametrize(
+    "number", [4, -5, 1_000_000, 1.0, float("nan"), "1", None, True, np.float64(1), np.array([1, 2]), -(10**9_000)],
+    ids=lambda number: type(number).__name__,
+)  # fmt: skip
 def test_a_number_that_no_moment_has_is_refused(number: Any) -> None:
     folding = KEEPS.fold(events(1, 2, 3))
-    with pytest.raises(rk.InvalidInput, match="0 to 3"):
+    with pytest.raises(rk.InvalidInput, match=r"from 0 to 3, how many .* or from the end, -1 to -4; this one is"):
         folding.at(number)
 
 
 def test_negative_numbers_count_from_the_end_as_in_python() -> None:
     folding = KEEPS.fold(events(1, 2, 3))
     assert folding.at(-1).text == folding.at(3).text == folding.view_text
-    assert folding.at(-4).number == 0
+    assert folding.at(-4).number == folding.at(np.int8(-4)).number == 0
+    assert folding.at(np.uint64(2)).number == 2
 
 
 def test_an_empty_history_has_one_moment() -> None:

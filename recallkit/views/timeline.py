@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import threading
 import weakref
 from collections import OrderedDict
@@ -72,6 +73,12 @@ class Moment:
         return f"<Moment after {self.number:,} folded: a view of {self.bytes:,} bytes>"
 
 
+def _shown(given: object) -> str:
+    # a number of thousands of digits has no text
+    large = isinstance(given, int) and given.bit_length() > 64
+    return "far larger" if large else f"{given!r:.60}"
+
+
 class Timeline:
     """Views by number of folded events. One sandbox stays open for it while it is used; close() drops it."""
 
@@ -88,21 +95,21 @@ class Timeline:
         return self._fold.folded
 
     def at(self, number: int) -> Moment:
-        """Return the view after `number` folded events, with the event that made it.
+        """Return the view after `number` folded events, with the event that made it; -1 is the last.
 
         Raises
         ------
         InvalidInput
-            `number` is not a whole number from 0 to the number of folded events.
+            `number` is no whole number from 0 to the number of folded events, nor one from the end.
         """
         folded = self._fold.folded
-        if isinstance(number, bool) or not hasattr(number, "__index__"):
-            raise InvalidInput(f"at takes a whole number from 0 to {folded}, how many events are folded.")
-        number = number.__index__()
-        if number < 0:
-            number += folded + 1
-        if not 0 <= number <= folded:
-            raise InvalidInput(f"at takes a whole number from 0 to {folded}, how many events are folded.")
+        place = self._place(number)
+        if place is None:
+            raise InvalidInput(
+                f"at takes a whole number from 0 to {folded}, how many events are folded, or from the end, "
+                f"-1 to -{folded + 1}; this one is {_shown(number)}."
+            )
+        number = place
         with self._lock:
             before = self._text(number - 1) if number else None
             text = self._text(number)
@@ -114,6 +121,17 @@ class Timeline:
         steps, microseconds = ledger.cost(number - 1)
         event = self._fold.history.event(seq)
         return Moment(number, text, size, event, seq, steps, steps // STEPS_PER_CHECKPOINT, microseconds, before)
+
+    def _place(self, number: object) -> int | None:
+        """How many folded events a number means; None for what is no such number."""
+        try:
+            place = None if isinstance(number, bool) else operator.index(number)  # type: ignore[arg-type]
+        except TypeError:
+            place = None
+        if place is None:
+            return None
+        place += self._fold.folded + 1 if place < 0 else 0
+        return place if 0 <= place <= self._fold.folded else None
 
     def text(self, number: int) -> str:
         """Return the view after `number` folds as JSON text."""
