@@ -203,6 +203,27 @@ def test_a_stalled_view_blocks_no_other_and_its_repair_is_built_from_the_start(p
     assert playbook.run_definition(type="recall", name="raises").output == 12
 
 
+def test_a_module_that_writes_to_its_view_stalls_with_the_view_of_the_fold_before(playbook: rk.Playbook) -> None:
+    """What the failing fold wrote before it failed is not seen, though the view lies in the sandbox between folds."""
+    writes = """export function fold(view: View, event: Event): View {
+  const kept = view as Json[];
+  kept.push(event.data ?? null);
+  if (event.data === 'bad') throw new Error('no');
+  return kept;
+}"""
+    playbook.import_history(events(1, 2, "bad", 3))
+    save(playbook, "writes", source=recall_text(writes, initial=[]))
+    playbook.follow()
+    told = standing(playbook, "writes")
+    assert (told["state"], told["folded"], told["stalled"]["kind"]) == ("stalled", 2, "raised")
+    assert playbook.view("writes") == [1, 2]
+    playbook.update_definition(
+        type="recall", name="writes", source=recall_text(writes.replace("throw", "if (false) throw"), initial=[])
+    )
+    playbook.follow()
+    assert playbook.view("writes") == [1, 2, "bad", 3]
+
+
 def test_a_function_never_folds_its_own_runs(playbook: rk.Playbook) -> None:
     body = "export function fold(view: View, event: Event): View { return [...(view as Json[]), event.subject ?? '']; }"
     filters = [{"type": "run_succeeded"}, {"type": "definition_created"}]
