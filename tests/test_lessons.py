@@ -14,6 +14,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from scrubbed import reviews
 
 import recallkit as rk
 from recallkit.errors import InvalidInput
@@ -56,6 +57,8 @@ class TestExercises:
     @pytest.mark.parametrize("answer", [None, "nonsense", -1, [], {}, b"bytes"], ids=repr)
     def test_nonsense_is_not_right_and_raises_nothing(self, number: str, answer: Any) -> None:
         facts = {
+            "1.1": {"folding": rk.load(COUNTS).fold([])},
+            "1.2": {"folding": rk.load(COUNTS).fold([])},
             "2.1": {"folding": rk.load(COUNTS).fold([])},
             "5.1": {"spin": rk.load(COUNTS)},
             "6.1": {"amounts": [1.5]},
@@ -81,6 +84,15 @@ class TestExercises:
         assert "Multiply before you divide" in check_exercise("14.1", 223_050 // 12 * 31).words
         assert "is none of them" in check_exercise("3.1", ["campaign"]).words
         assert "missing" in check_exercise("3.1", ["constructor"]).words
+
+    def test_the_tours_answers(self) -> None:
+        trace = reviews().trace
+        first = int((trace.view_bytes > 1_000).idxmax()) + 1
+        assert check_exercise("1.1", first, folding=reviews())
+        assert "Nearly" in check_exercise("1.1", first - 1, folding=reviews()).words
+        assert not check_exercise("1.1", first + 1, folding=reviews())
+        assert check_exercise("1.2", trace.event_id[trace.steps.idxmax()], folding=reviews())
+        assert "another took" in check_exercise("1.2", trace.event_id[0], folding=reviews()).words
 
     def test_a_document_that_stalls_is_told_its_event(self) -> None:
         careless = rk.load(

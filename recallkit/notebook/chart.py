@@ -124,6 +124,7 @@ def _config(colour: str) -> dict[str, Any]:
         "labelFontSize": 11,
         "titleFontSize": 11,
         "titleFontWeight": "normal",
+        "titlePadding": 14,  # a reader's font may be wider than the one that was measured
         "labelLimit": 240,
     }
     legend = {"labelColor": colour, "titleColor": colour, "orient": "top", "labelFontSize": 11, "symbolOpacity": 1}

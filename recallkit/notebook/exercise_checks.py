@@ -67,6 +67,37 @@ def names(answer: Any, wanted: set[str], among: str) -> str | None:
     return None
 
 
+# 1. The tour
+
+
+@exercise("1.1", "The column is view_bytes; the trace's row 0 is the view after 1 folded event.")
+def first_past_1000(answer: Any, *, folding: Any) -> str | None:
+    past = folding.trace["view_bytes"] > 1_000
+    wanted = int(past.idxmax()) + 1 if past.any() else None
+    given = number(answer)
+    if wanted is None:
+        return "This view never takes more than 1,000 bytes; fold the lesson's own history."
+    if given == wanted:
+        return None
+    if given == wanted - 1:
+        return "Nearly: the trace's row 0 is the view after 1 folded event."
+    return f"After {given:,} folded events it is not so for the first time; look for the first row past 1,000."
+
+
+@exercise("1.2", "folding.trace has the columns steps and event_id; idxmax() gives the row of the most.")
+def busiest(answer: Any, *, folding: Any) -> str | None:
+    trace = folding.trace
+    if not isinstance(answer, str):
+        raise TypeError("an event's id is asked for, a text")
+    steps = trace.loc[trace["event_id"] == answer, "steps"]
+    if not len(steps):
+        return "No folded event has this id. The id stands in the column event_id, in the row of the most steps."
+    most = trace["steps"].max()
+    if int(steps.max()) == most:
+        return None
+    return f"That fold took {steps.max():,} steps; another took {most:,}."
+
+
 # 2. Folding step by step
 
 

@@ -41,7 +41,7 @@ class Checked:
         colour = _COLOURS[self.right]
         return (
             f'<div style="border-left:4px solid {colour};padding:.3em .8em;max-width:60em">'
-            f'<strong style="color:{colour}">{head}</strong> {escape(self.words)}</div>'
+            f"<strong>{head}</strong> {escape(self.words)}</div>"
         )
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from recallkit.views.runs import Run
     from recallkit.views.stalls import Stall
 
-# Colours that read on white and on near black alike; the rest is the page's own text colour, thinned.
+# For edges, lines and carets: no colour of words is dark enough on white and light enough on near black at once, so
+# words are in the page's own text colour, thinned where they matter less.
 GOOD: Final = "#2a9d57"
 BAD: Final = "#e5534b"
 WARN: Final = "#bf8a1b"
@@ -42,8 +43,8 @@ _CODE: Final = (
 
 def _card(title: str, badge: str, colour: str, *parts: str) -> str:
     chip = (
-        f'<span style="margin-left:.6em;padding:0 .6em;border:1px solid {colour};border-radius:9px;color:{colour};'
-        f'font-size:85%;font-weight:600">{escape(badge)}</span>'
+        f'<span style="margin-left:.6em;padding:0 .6em;border:1px solid {colour};border-radius:9px;'
+        f'background:{colour}26;font-size:85%;font-weight:600">{escape(badge)}</span>'
         if badge
         else ""
     )
@@ -52,6 +53,10 @@ def _card(title: str, badge: str, colour: str, *parts: str) -> str:
         '<div class="recallkit" style="max-width:60em;padding:.6em .9em;border:1px solid rgba(128,128,128,.4);'
         f'border-radius:7px"><div><strong>{escape(title)}</strong>{chip}</div>{body}</div>'
     )
+
+
+def _bar(colour: str) -> str:
+    return f"padding-left:.6em;border-left:3px solid {colour}"
 
 
 def _line(words: str, style: str = "") -> str:
@@ -144,7 +149,10 @@ def stall_html(stall: Stall, source: str = "", *, card: bool = True) -> str:
     event = stall.event
     where = f"at event {stall.seq}, {event['type']} {event['id']}" + (f" of {event['time']}" if event["time"] else "")
     line = f" on line {stall.line}" if stall.line is not None else ""
-    parts = [_line(f"{where}, after {stall.folded:,} folded{line}", _QUIET), _line(stall.error, f"color:{BAD}")]
+    parts = [
+        _line(f"{where}, after {stall.folded:,} folded{line}", _QUIET),
+        _line(stall.error, f"{_bar(BAD)};font-weight:600"),
+    ]
     heaviest = stall.details.get("largest") or []
     if heaviest:
         parts.append(_table(("path", "bytes"), [(each["path"], f"{each['bytes']:,}") for each in heaviest[:5]]))
@@ -189,8 +197,8 @@ def problem_line(problem: Problem) -> str:
     place = ":".join(str(each) for each in (problem.line, problem.column) if each is not None)
     where = " ".join(each for each in (f"line {place}" if place else "", problem.pointer or "") if each)
     return (
-        f'<div style="margin-top:.4em;overflow-wrap:anywhere"><span style="color:{colour};font-weight:600">'
-        f"{problem.severity}</span> <span style='{_QUIET}'>{escape(where)}</span> {escape(problem.words)}</div>"
+        f'<div style="margin-top:.4em;overflow-wrap:anywhere;{_bar(colour)}"><strong>'
+        f"{problem.severity}</strong> <span style='{_QUIET}'>{escape(where)}</span> {escape(problem.words)}</div>"
     )
 
 
