@@ -72,6 +72,11 @@ class _Function:
         """Return the function in plain words, as Markdown (recall and computation, The overview)."""
         from recallkit.definitions.overview import overview
 
+        pairs = isinstance(used_by, list | tuple) and all(map(_is_pair, used_by))
+        if used_by is not None and not pairs:
+            raise InvalidInput(
+                "used_by takes a list of pairs of a type and a name, such as ('workflow', 'pace-report')."
+            )
         return overview(self.definition, used_by)
 
     def __repr__(self) -> str:
@@ -133,6 +138,8 @@ class RecallFunction(_Function):
         from recallkit.progress import watching
         from recallkit.views.fold import fold_history
 
+        if name is not None and not isinstance(name, str):
+            raise InvalidInput(f"name takes the function's name in its playbook, a text; this one is {name!r:.60}.")
         read = _history(history)
         with watching(len(read), progress) as watcher:
             fold = fold_history(
@@ -296,6 +303,10 @@ def check(source: Any, *, kind: Kind | None = None) -> list[Problem]:
         In the order of lines; those of the severity 'warning' do not keep it from being saved.
     """
     return loading.check(source, kind)
+
+
+def _is_pair(given: object) -> bool:
+    return isinstance(given, list | tuple) and len(given) == 2 and all(isinstance(part, str) for part in given)
 
 
 def _history(given: Any) -> Any:

@@ -96,6 +96,9 @@ def test_a_history_is_replayed_at_any_speed(data: Path, campaign_reviews: str) -
     for speed in (0, -1, float("inf"), float("nan"), "10", True):
         with pytest.raises(rk.InvalidInput):
             function.follow(folding, speed=speed)  # type: ignore[arg-type]
+    for page_ms in (-1, float("inf"), float("nan"), "10", True, None):
+        with pytest.raises(rk.InvalidInput, match="page_ms takes a number of milliseconds from 0"):
+            function.follow(folding, page_ms=page_ms)  # type: ignore[arg-type]
 
 
 def test_an_empty_history_and_one_without_times_can_be_replayed() -> None:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recallkit.definitions.checker import warm
 from recallkit.errors import InvalidInput, Problem, Refused
@@ -109,8 +109,9 @@ def read_path_or_text(source: Source) -> str | bytes:
 
 
 def _read(text: str | bytes, kind: Kind | None) -> tuple[Definition | None, Sequence[Problem]]:
-    if kind not in (None, "recall", "computation"):
-        raise InvalidInput(f"A document is of the kind recall or computation, not {kind!r}")
+    given: Any = kind
+    if given is not None and not (isinstance(given, str) and given in ("recall", "computation")):
+        raise InvalidInput(f"A document is of the kind recall or computation, not {kind!r:.60}")
     # The compiler loads in a process of its own while this one imports the parts that read a document.
     warm()
     from recallkit.definitions.frontmatter import read_document

@@ -186,11 +186,14 @@ def replay_folding(folding: Any, *, speed: float = 1.0, woken: bool = True, page
     Raises
     ------
     InvalidInput
-        `speed` is no number above 0.
+        `speed` is no number above 0, or `page_ms` none from 0.
     """
     given: Any = speed
     if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < float("inf"):
         raise InvalidInput("speed takes a number above 0, such as 10 for ten times the traffic.")
+    given = page_ms
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < float("inf"):
+        raise InvalidInput("page_ms takes a number of milliseconds from 0.")
     history = folding.history
     clocks = history.clocks()
     # recorded order decides: an event whose own time is earlier still arrives after the one before it
