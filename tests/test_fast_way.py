@@ -19,6 +19,9 @@ sys.path.insert(0, str(Path(__file__).parent / "fuzz"))
 from fold_compare import compare
 from small_documents import events, recall
 
+import recallkit as rk
+from recallkit.views.fold import fold_history
+
 
 @pytest.mark.parametrize("part", range(4))
 @given(seed=st.integers(0, 2**32))
@@ -49,3 +52,18 @@ def test_a_view_that_is_written_with_care_is_measured_as_any_other(plain: bool) 
     assert folding.way == ("plain" if plain else "fast")
     assert folding.why_plain == (("asked for",) if plain else ())
     assert [folding.at(n).bytes for n in range(1, 6)] == list(folding.trace["view_bytes"])
+
+
+def test_a_part_that_must_be_copied_under_the_name_of_the_prototype_is_written_out() -> None:
+    function = recall(
+        "export function fold(view: View, event: Event): View {\n  const kept = view as any;\n"
+        "  const part = { n: event.data ?? null, ['__proto__' as string]: kept.part ?? null };\n"
+        "  return { part, again: [part, kept], size: 1 } as any;\n}",
+        initial={},
+    )
+    history = rk.read_history(events(*range(6)))
+    memo, written = (
+        fold_history(function.definition, history, way=way, keyframe_every=1) for way in ("memo", "written")
+    )
+    assert (memo.state, memo.folded, memo.view) == ("live", 6, written.view)
+    assert [memo.keyframes.before(n) for n in range(7)] == [written.keyframes.before(n) for n in range(7)]

@@ -334,11 +334,11 @@
           last = undefined;
           lastNames = lastMembers = null;
           known = walk(value, 1, false);
-          if (known === undefined) return undefined;
-          if (!apart()) {
+          if (known !== undefined && !apart()) {
             now++;
             known = walk(value, 1, true);
           }
+          if (known === undefined) return undefined;
         }
       }
       known.above = null;
