@@ -51,17 +51,27 @@ class Reference:
         self._folder = folder
 
     def fold(
-        self, events: Path, *, bare: bool = False, module: str | None = None, initial: str | None = None
+        self,
+        events: Path,
+        *,
+        bare: bool = False,
+        module: str | None = None,
+        initial: str | None = None,
+        schema: str | None = None,
     ) -> dict[str, Any]:
         """Fold events; return its line of figures: events, ms, us_per_fold, view_bytes, view_sha256.
 
-        With the format's example, or a module given as JavaScript and the view that it starts from as JSON text.
+        With the format's example, or a module given as JavaScript, and as JSON texts the view that it starts from and
+        the view's schema.
         """
         if module is None:
             files = ["campaign-reviews.js", str(events), "campaign-reviews.schema.json"]
         else:
             (self._folder / "module.js").write_text(module, encoding="utf-8")
             files = ["module.js", str(events)]
+            if schema is not None:
+                (self._folder / "given.schema.json").write_text(schema, encoding="utf-8")
+                files.append("given.schema.json")
         command = [*self._command, "reference.mjs", *files, *(["--bare"] if bare else [])]
         environment = os.environ if initial is None else {**os.environ, "INITIAL": initial}
         done = subprocess.run(

@@ -47,10 +47,19 @@ class Compared:
 
     def differences(self) -> dict[str, tuple[str, Any, Any]]:
         """Return what is otherwise: by the field's name the way, what it gives, and what the rule gives."""
-        written = self.outcomes["written"]
+        outcomes = self.outcomes
+        if any(given["stall"] and given["stall"][0] == "memory" for given in outcomes.values()):
+            # How far the memory reaches depends on what the kit keeps there beside the view, which differs by the way.
+            # So much is asked for all the same: each stalls, and up to the first that does they agree.
+            least = min(len(given["steps"]) for given in outcomes.values())
+            outcomes = {
+                way: {"state": given["state"]} | {name: given[name][:least] for name in ("bytes", "steps", "seqs")}
+                for way, given in outcomes.items()
+            }
+        written = outcomes["written"]
         return {
             name: (way, given[name], written[name])
-            for way, given in self.outcomes.items()
+            for way, given in outcomes.items()
             for name in written
             if given[name] != written[name]
         }
@@ -74,8 +83,6 @@ def document(chance: Random, module: str) -> str:
 def outcome(fold: Fold) -> dict[str, Any]:
     """Return all that a person may see of a fold, but for its time and its memory."""
     stall = fold.stall
-    # how far a fold gets that takes all of the memory depends on what the kit itself keeps there
-    steps = None if stall and stall.kind == "memory" else stall and stall.steps
     number = len(fold.ledger)
     return {
         "state": fold.state,
@@ -85,7 +92,7 @@ def outcome(fold: Fold) -> dict[str, Any]:
         "bytes": [fold.ledger.bytes_after(n + 1) for n in range(number)],
         "steps": [fold.ledger.cost(n)[0] for n in range(number)],
         "seqs": fold.ledger.seqs().tolist(),
-        "stall": stall and (stall.kind, stall.error, stall.line, stall.seq, stall.folded, steps, stall.details),
+        "stall": stall and (stall.kind, stall.error, stall.line, stall.seq, stall.folded, stall.steps, stall.details),
     }
 
 
