@@ -81,16 +81,17 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, **{"max_help_position": 26, "width": width(), **options})
 
 
-def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+def whole(least: int | None = None, most: int | None = None) -> Callable[[str], int]:
     """Return a reader of a whole number within bounds."""
 
     def read(text: str) -> int:
-        words = f"a whole number from {least:,}" + (f" to {most:,}" if most is not None else "")
+        words = "a whole number" + (f" from {least:,}" if least is not None else "")
+        words += f" to {most:,}" if most is not None else ""
         try:
             number = int(text)
         except ValueError:
             raise argparse.ArgumentTypeError(f"takes {words}, not {text[:40]!r}") from None
-        if number < least or (most is not None and number > most):
+        if (least is not None and number < least) or (most is not None and number > most):
             raise argparse.ArgumentTypeError(f"takes {words}, not {text[:40]}")
         return number
 
@@ -148,7 +149,7 @@ def make_parser() -> Parser:
         "--view", metavar="FILE", help="write the view's JSON, as the engine wrote it; - for standard output"
     )
     fold.add_argument(
-        "--at", metavar="N", type=int, help="show the view after N folded events; 0 is the initial one, -1 the last"
+        "--at", metavar="N", type=whole(), help="show the view after N folded events; 0 is the initial one, -1 the last"
     )
     fold.add_argument(
         "--page",

@@ -129,7 +129,9 @@ def _bytes(path: str, what: str) -> bytes:
             data: bytes = file.read(READ_BYTES + 1)
             return data
     except FileNotFoundError:
-        raise UsageError(f"There is no file {one_line(path)}; name the {what} to read.") from None
+        from recallkit.events.paths import shown
+
+        raise UsageError(f"There is no file {shown(path)}; name the {what} to read.") from None
     except IsADirectoryError:
         raise UsageError(f"{one_line(path)} is a folder; name the {what} in it.") from None
     except (OSError, ValueError) as error:

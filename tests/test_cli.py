@@ -158,6 +158,7 @@ def test_the_version(call: Any) -> None:
         (["run", "-", "-", "--input", "-"], "Only one"),
         (["scrub", "a", "b"], "--output"),
         (["check", "nothing.md"], "There is no file nothing.md"),
+        (["fold", "a", "b", "--at", "x"], "takes a whole number, not 'x'"),
         (["check", "."], ". is a folder"),
         (["check", "a\x1b[31m\n"], r"a\x1b[31m\n"),
     ],

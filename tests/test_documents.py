@@ -416,8 +416,19 @@ def test_a_path_that_is_not_there_is_a_problem_of_a_check(tmp_path: Path) -> Non
         assert problem == Problem(words)
     long = only(check("x" * 5000 + ".md"))
     assert "File name too long" in long.words
-    assert len(long.words) < 300
+    assert len(long.words) < 400
+    with open(tmp_path / "large.md", "wb") as file:
+        file.truncate(3 << 30)
+    assert "takes 3,221,225,472 bytes; a document takes at most 65,536" in only(check(str(tmp_path / "large.md"))).words
     assert only(check("hello")).line == 1  # a text that opens no front matter
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_refused_rather_than_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    assert "is no regular file" in only(check(str(tmp_path / "pipe.md"))).words
+    with pytest.raises(InvalidInput, match="is no regular file"):
+        read(tmp_path / "pipe.md")
 
 
 def test_the_bytes_of_a_document_or_of_a_path(tmp_path: Path) -> None:

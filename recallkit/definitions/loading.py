@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from recallkit.bounds import DOCUMENT_BYTES, MIB
 from recallkit.definitions.checker import warm
 from recallkit.errors import InvalidInput, Problem, Refused
 
@@ -21,7 +23,6 @@ Definition: TypeAlias = "RecallDefinition | ComputationDefinition"
 Source = str | bytes | os.PathLike[str]
 
 _WANTED = "a path, or the document's text, which starts with ---"
-_PATH_SHOWN = 100
 _FOLD = re.compile(r"^[ \t]*export[ \t]+function[ \t]+fold\b", re.MULTILINE)
 
 
@@ -147,19 +148,25 @@ def _text_or_file(source: Source) -> str | bytes:
     if not path.strip():
         raise InvalidInput(f"The document is empty; give {_WANTED}")
     try:
-        return Path(path).read_bytes()
+        found = os.stat(path)
+        if stat.S_ISREG(found.st_mode) and found.st_size <= MIB:
+            return Path(path).read_bytes()
     except FileNotFoundError:
         raise InvalidInput(f"There is no file {_shown(path)}; give {_WANTED}") from None
-    except IsADirectoryError:
-        raise InvalidInput(f"{_shown(path)} is a folder; give {_WANTED}") from None
     except OSError as error:
         words = error.strerror or type(error).__name__
         raise InvalidInput(f"The file {_shown(path)} cannot be read: {words}; give {_WANTED}") from None
     except ValueError:
         raise InvalidInput(f"{_shown(path)} is no path of a file; give {_WANTED}") from None
+    # a pipe would wait, and a device has no end
+    if stat.S_ISREG(found.st_mode):
+        words = f"takes {found.st_size:,} bytes; a document takes at most {DOCUMENT_BYTES:,}"
+        raise InvalidInput(f"The file {_shown(path)} {words}")
+    what = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
+    raise InvalidInput(f"{_shown(path)} is {what}; give {_WANTED}")
 
 
 def _shown(path: str) -> str:
-    """A path for an error's words: on one line, printable everywhere, its end alone where it is long."""
-    text = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in path)
-    return text if len(text) <= _PATH_SHOWN else "…" + text[-_PATH_SHOWN:]
+    from recallkit.events.paths import shown  # it brings pandas, which a document that is there does not need
+
+    return shown(path)
