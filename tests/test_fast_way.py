@@ -58,7 +58,8 @@ def test_a_part_that_must_be_copied_under_the_name_of_the_prototype_is_written_o
     # the view stands beside its own parts, so that all is copied: the one under __proto__ cannot be set in its place
     function = recall(
         "export function fold(view: View, event: Event): View {\n  const kept = view as any;\n"
-        "  if (event.data === 0) return { part: { ['__proto__' as string]: { n: 1 } } } as any;\n"
+        "  if (event.data === 0) return { part: { k: null }, more: [] } as any;\n"
+        "  if (event.data === 1) return { ...kept, part: { k: 0, ['__proto__' as string]: { n: 1 } } } as any;\n"
         "  return [{ ...kept }, kept] as any;\n}",
         initial={},
     )
