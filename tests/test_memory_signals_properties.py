@@ -65,9 +65,11 @@ def status(entry: dict[str, Any], now: int) -> str:
     return "claimed" if entry.get("until", -1) > now else "pending"
 
 
-def play(signals: Any, script: list[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:
+def play(
+    signals: Any, script: list[tuple[int, dict[str, Any]]], entries: list[dict[str, Any]] | None = None
+) -> list[dict[str, Any]]:
     """Do the steps on the kit and on a list of plain entries, and see that both allow and refuse the same."""
-    entries: list[dict[str, Any]] = []
+    entries = [] if entries is None else entries
     for now, step in script:
         if step["do"] == "store":
             fields = {name: value for name, value in step.items() if name != "do"}
@@ -197,6 +199,54 @@ def test_polling_has_no_gap_and_no_repeat(script: Any, request: Any, cuts: list[
                 break
     whole = {**ask, "limit": 1_000}
     assert got == expected(entries, whole, now, -1)
+
+
+@given(script=steps, request=requests, polls=st.lists(st.tuples(st.integers(0, 25), times), min_size=1, max_size=8))
+@settings(max_examples=150)
+def test_polling_between_claims_leases_and_expiries_repeats_nothing_and_skips_nothing(
+    script: Any, request: Any, polls: list[tuple[int, int]]
+) -> None:
+    """A page at a time between all kinds of changes: each page is that of a plain reading, and together they hold
+    every signal that matched from its storing on, once, in the order stored."""
+    signals = Signals()
+    ask = {**request, "kind": "signal", "query": ""}
+    first = {"namespace": request["namespace"], "kind": "signal", "text": "pool"}
+    cursor = signals.store(**first, now=0)
+    # the anchor is no entry of the plain list: its place is before all of it
+    entries: list[dict[str, Any]] = []
+    after, at = -1, 0
+    got: list[str] = []
+    passed: set[str] = set()  # did not match when the cursor went by
+
+    def poll(now: int) -> list[str]:
+        nonlocal after, cursor
+        page = signals.recall(**ask, since=cursor, now=now)
+        assert page.ids == expected(entries, ask, now, after)
+        assert page.next_since == (page.ids[-1] if page.ids else cursor)
+        if page.ids:
+            places = {entry["id"]: place for place, entry in enumerate(entries)}
+            skipped = entries[after + 1 : places[page.ids[-1]]]
+            passed.update(entry["id"] for entry in skipped if entry["id"] not in page.ids)
+            after, cursor = places[page.ids[-1]], page.next_since
+        return page.ids
+
+    for bound, now in sorted(polls):
+        play(signals, script[at:bound], entries)
+        at = max(at, bound)
+        got += poll(now)
+    play(signals, script[at:], entries)
+    last = polls[-1][1]
+    while page := poll(last):
+        got += page
+    assert len(got) == len(set(got))
+    order = [entry["id"] for entry in entries]
+    assert got == sorted(got, key=order.index)
+    # no gap: whatever matches now was told, or its status did not match when the cursor passed it by
+    matching = set(expected(entries, {**ask, "limit": 1_000}, last, -1))
+    assert matching <= set(got) | passed
+    if ask["signal_status"] is None:
+        # nothing but its status and its being forgotten ever changes of what the filters read
+        assert matching <= set(got)
 
 
 @given(script=steps, now=times)
