@@ -86,6 +86,14 @@ def test_tags_are_joined_by_or_and_filters_by_and(signals: Signals) -> None:
     assert found.left_out == {"forgotten": 0, "of another actor": 1, "without such a tag": 1, "past the limit": 0}
 
 
+def test_the_limit_is_10_unless_said_and_1_to_100(signals: Signals) -> None:
+    ids = [signals.store(namespace=HERE, text=f"note {n}") for n in range(101)][::-1]
+    assert signals.recall(namespace=HERE).ids == ids[:10]
+    assert signals.recall(namespace=HERE, limit=1).ids == ids[:1]
+    assert signals.recall(namespace=HERE, limit=100).ids == ids[:100]
+    assert signals.recall(namespace=HERE, limit=100).left_out["past the limit"] == 1
+
+
 def test_a_namespace_matches_exactly(signals: Signals) -> None:
     signals.store(namespace="project:shop", text="here")
     signals.store(namespace="project:shop2", text="there")

@@ -37,6 +37,31 @@ def test_the_signature_is_the_specifications() -> None:
     }
 
 
+def test_the_limit_is_10_unless_said_and_1_to_50(team: TeamMemory) -> None:
+    ids = {team.remember(f"pool {n}", author="ann") for n in range(51)}
+    whole = team.recall("pool", caller="ann", limit=50)
+    assert len(whole) == 50
+    assert set(whole.ids) < ids
+    assert whole.left_out["past the limit"] == 1
+    assert team.recall("pool", caller="ann").ids == whole.ids[:10]
+    assert team.recall("pool", caller="ann", limit=1).ids == whole.ids[:1]
+
+
+def test_the_specifications_examples_are_taken(team: TeamMemory) -> None:
+    auth = team.remember("In the API we handle auth errors with a retry", author="ann")
+    invoices = team.remember("The invoices generate at night", author="ann", space="billing")
+    outside = team.remember("The invoices generate nowhere else", author="ann")
+    middle = team.remember("In the middle of moving the queue", author="ann", agent="coder", visibility="private")
+    token = team.remember("KLIO_METRICS_TOKEN is read at start-up", author="ann")
+    assert team.recall("how do we handle auth errors in the API?", caller="bob").ids[0] == auth
+    found = team.recall("when do invoices generate?", caller="bob", space="billing", limit=5)
+    assert found.ids[0] == invoices
+    assert outside not in found.ids
+    question = "what was I in the middle of?"
+    assert team.recall(question, caller="ann", scope="agent", agent="coder").ids == [middle]
+    assert team.recall("KLIO_METRICS_TOKEN", caller="bob").ids[0] == token
+
+
 def test_a_memory_comes_back_with_what_was_remembered(team: TeamMemory) -> None:
     id = team.remember("Invoices at noon", author="ann", agent="coder", space="billing", visibility="private")
     assert isinstance(id, str)
