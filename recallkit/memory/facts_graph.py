@@ -105,7 +105,7 @@ class Space:
         self.name = name
         self.paths: dict[str, Path] = {}
         self.names: list[str] = []
-        self.pending: dict[str, list[Entry]] = {}
+        self._pending: dict[str, dict[int, Entry]] = {}  # by word, then by position
         self.unsettled = 0
         self.rows: list[Row] = []
         self.by_id: dict[str, Row] = {}
@@ -138,7 +138,14 @@ class Space:
         if entry.facts is None:
             self.unsettled += 1
             for word in entry.words:
-                self.pending.setdefault(word, []).append(entry)
+                self._pending.setdefault(word, {})[entry.position] = entry
+
+    def settled(self, entry: Entry) -> None:
+        """Take a commit off what is pending."""
+        self.unsettled -= 1
+        for word in entry.words:
+            self._pending[word].pop(entry.position, None)
+        entry.words = frozenset()
 
     def set_readers(self, name: str, readers: Readers) -> bool:
         """Change who may read what a path has stated up to now; False when there is no such path."""
@@ -175,14 +182,9 @@ class Space:
         begin, end = bisect_left(self.names, f"{scope}/"), bisect_left(self.names, f"{scope}0")  # 0 comes after /
         yield from (self.paths[name] for name in self.names[begin:end])
 
-    def waiting(self, word: str) -> list[Entry]:
-        """Give the pending commits that have a word."""
-        found = self.pending.get(word)
-        if not found:
-            return []
-        if any(entry.facts is not None for entry in found):
-            found = self.pending[word] = [entry for entry in found if entry.facts is None]
-        return found
+    def waiting(self, *words: str) -> list[Entry]:
+        """Give the pending commits that have the rarest of some words."""
+        return list(min((self._pending.get(word, {}) for word in words), key=len).values())
 
     # The fold
 

@@ -65,8 +65,8 @@ class Settler:
                 )
             return
         self.kept[entry.digest] = facts
-        entry.facts, entry.failed, entry.words = facts, None, frozenset()
-        space.unsettled -= 1
+        entry.facts, entry.failed = facts, None
+        space.settled(entry)
         done.commits += readable
 
     def everything(self, fold: FactsFold, space: Space, scope: str | None, caller: str | None, done: Settled) -> None:
@@ -117,7 +117,7 @@ class Settler:
         self, fold: FactsFold, space: Space, words: Sequence[str], scope: str | None, caller: str | None, done: Settled
     ) -> None:
         for word in words:
-            for entry in list(space.waiting(word)):
+            for entry in space.waiting(word):
                 if _readable(entry, caller) and in_scope(entry.commit.path, scope):
                     self.path(fold, space, space.paths[entry.commit.path], caller, done)
 
@@ -129,7 +129,7 @@ class Settler:
         if not words:
             return False
         moved = False
-        for entry in min((list(space.waiting(word)) for word in words), key=len):
+        for entry in space.waiting(*words):
             if words <= entry.words and _readable(entry, caller) and in_scope(entry.commit.path, scope):
                 moved |= self.path(fold, space, space.paths[entry.commit.path], caller, done)
         return moved
