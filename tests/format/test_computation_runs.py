@@ -191,7 +191,9 @@ def test_a_stack_overflow_is_an_error_raised() -> None:
 )
 def test_a_run_that_never_returns_is_stopped_by_its_20000_checkpoints(body: str) -> None:
     """How a run ends: "such as The program did more work than a run may, 20000 checkpoints, and was stopped"."""
-    assert detail(body) == "The program did more work than a run may, 20000 checkpoints, and was stopped."
+    # the 10 seconds are not what is asked of here: a busy machine takes longer for so many steps
+    run = run_program(program(body).definition, {}, seconds=240.0)
+    assert run.detail == "The program did more work than a run may, 20000 checkpoints, and was stopped."
 
 
 def test_20000_checkpoints_may_be_spent_and_not_one_more() -> None:
