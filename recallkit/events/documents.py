@@ -78,7 +78,7 @@ def read_document(buffer: Buffer, start: int, name: str, *, strict: bool = True,
         return None
     reader = Reader()
     _read(reader, buffer, found.texts, found.places)
-    if (cut or found.cut) and not reader.ids:
+    if (cut or found.cut) and not reader.count:
         if not strict:
             return None
         line = _line(buffer, found.end)
@@ -94,7 +94,7 @@ def read_document(buffer: Buffer, start: int, name: str, *, strict: bool = True,
         count = sum(reader.problems.counts.values())
         elements = "its one value is no event" if count == 1 else f"none of its {count:,} values is an event"
         raise HistoryError(f"{name} is no event history: {elements}. Line {first.line}: {first.words}")
-    return build(reader, buffer, assume=False, name=name)
+    return build([reader.finish()], buffer, assume=False, name=name)
 
 
 def _members(buffer: Buffer, start: int, name: str, *, strict: bool) -> _Found | None:
@@ -196,7 +196,7 @@ def _report_end(reader: Reader, buffer: Buffer, found: _Found, cut: bool, *, is_
     """Report a list that has no end, or text after it."""
     rest = _after(_BLANK, buffer, found.end)
     if cut or found.cut:
-        words = (CUT_GZIP if cut else _CUT).format(line=_line(buffer, found.end), count=len(reader.ids))
+        words = (CUT_GZIP if cut else _CUT).format(line=_line(buffer, found.end), count=reader.count)
         reader.problems.add(None, _line(buffer, found.end), None, "cut-off", words)
     elif is_list and rest < len(buffer):
         line = _line(buffer, rest)

@@ -43,7 +43,7 @@ class History:
         *,
         starts: np.ndarray[Any, Any],
         ends: np.ndarray[Any, Any],
-        ids: np.ndarray[Any, Any],
+        ids: Column,
         times: np.ndarray[Any, Any],
         columns: Mapping[str, Column],
         extensions: Mapping[str, Column],
@@ -192,7 +192,7 @@ class History:
         return pd.DataFrame(
             {
                 "seq": self.seqs,
-                "id": texts(self._ids),
+                "id": texts(self._ids.objects()),
                 "type": texts(self._columns["type"].objects()),
                 "source": texts(self._columns["source"].objects()),
                 "subject": texts(self._columns["subject"].objects()),
@@ -259,7 +259,7 @@ class History:
         import pandas as pd
 
         if name == "id":
-            values = self._ids
+            values = self._ids.objects()
         elif name in self._columns:
             values = self._columns[name].objects()
         elif name == "time" or name in DATA:
@@ -298,6 +298,8 @@ class History:
         ndarray of bool
             One per row of ``events``.
         """
+        if name == "id":
+            return self._ids.equals(value)
         if name in self._columns:
             return self._columns[name].equals(value)
         if name in self._extensions and not self._rare:
@@ -323,7 +325,7 @@ class History:
             self._buffer,
             starts=self._starts[rows],
             ends=self._ends[rows],
-            ids=self._ids[rows],
+            ids=self._ids.take(rows),
             times=self._times[rows],
             columns={name: column.take(rows) for name, column in self._columns.items()},
             extensions={name: column.take(rows) for name, column in self._extensions.items()},

@@ -14,15 +14,14 @@ import numpy as np
 
 from recallkit.bounds import LEVELS, LINE_BYTES
 from recallkit.events import lint
-from recallkit.events.columns import ColumnBuilder
+from recallkit.events.columns import ColumnBuilder, Packed
 from recallkit.events.contents import Buffer
-from recallkit.events.event import CONTEXT, DATA, examine, is_long_name, is_media_type, too_deep
-from recallkit.events.problems import Fault, Problems
+from recallkit.events.event import CONTEXT, DATA, examine, is_media_type, too_deep
+from recallkit.events.problems import Fault, Problems, Row
+from recallkit.events.reading import NAMED_COLUMNS, Reading
 from recallkit.events.times import read_time, read_times
 
-BLOCK_BYTES: Final = 128 * 1024
-NAMED_COLUMNS: Final = 32
-"""Extensions beyond this many different names are kept event by event, not as columns."""
+BLOCK_BYTES: Final = 512 * 1024
 
 _BLANKS: Final = b" \t\r\n"
 _READ: Final = (*CONTEXT, "data_base64")
@@ -32,11 +31,11 @@ _COLUMNS: Final = ("type", "source", "specversion", "subject", "datacontenttype"
 class Reader:
     """Takes blocks of lines and keeps what is read: where each event's text stands, its columns, and its problems."""
 
-    def __init__(self, *, unit: str = "line") -> None:
+    def __init__(self) -> None:
         self.problems = Problems()
         self.looked_like_events = False
-        self.unit = unit
-        self.ids: list[str] = []
+        self.ids = ColumnBuilder(packed=True)
+        self.count = 0
         self.columns: dict[str, ColumnBuilder] = {name: ColumnBuilder() for name in _COLUMNS}
         self.extensions: dict[str, ColumnBuilder] = {}
         self.rare: dict[int, dict[str, Any]] = {}
@@ -46,12 +45,13 @@ class Reader:
         self.times: list[np.ndarray[Any, Any]] = []
         self.unreadable: list[tuple[int, str]] = []
         self.long_names: set[str] = set()
+        self._found: list[Row] = []
         self._learn(())
 
     def _learn(self, names: Sequence[str]) -> None:
         """Make the decoder of ordinary events, which knows these extensions too."""
         for name in names:
-            self.extensions[name] = ColumnBuilder(len(self.ids))
+            self.extensions[name] = ColumnBuilder(self.count)
         text, value = str | None, str | bool | int | None
         fields: list[Any] = [("id", str), ("type", str), ("source", str)]
         fields += [(name, text, None) for name in CONTEXT[3:]]
@@ -66,7 +66,8 @@ class Reader:
             forbid_unknown_fields=True,
             gc=False,
         )
-        self._decode = msgspec.json.Decoder(self._event).decode
+        decoder = msgspec.json.Decoder(self._event)
+        self._decode, self._decode_lines = decoder.decode, decoder.decode_lines
         places = {name: place for place, name in enumerate(self._event.__struct_fields__)}
         self._places = {name: places[self._fields.get(name, name)] for name in (*_READ, *self._fields)}
 
@@ -94,16 +95,18 @@ class Reader:
         int
             How many lines it holds.
         """
-        texts = block.split(b"\n")
-        sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-        starts = np.cumsum(sizes + 1) - (sizes + 1) + base
-        self.read_texts(block, texts, starts, sizes, np.arange(line, line + len(texts), dtype=np.int64))
-        return len(texts)
+        breaks = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), breaks + 1])
+        sizes = np.append(breaks, len(block)) - starts
+        texts = Texts(block, starts, sizes)
+        lines = np.arange(line, line + len(starts), dtype=np.int64)
+        self.read_texts(block, texts, starts + base, sizes, lines)
+        return len(starts)
 
     def read_texts(
         self,
         block: bytes,
-        texts: list[bytes],
+        texts: Texts | list[bytes],
         starts: np.ndarray[Any, Any],
         sizes: np.ndarray[Any, Any],
         lines: np.ndarray[Any, Any],
@@ -111,28 +114,44 @@ class Reader:
         """Read texts of one event each; ``block`` holds them all, and is searched for what is suspicious."""
         while (unknown := self._read_once(block, texts, starts, sizes, lines)) is not None:
             self._learn(unknown)
+        # In the order of lines, however the lines fall into blocks: the table of problems may have no room for all.
+        for row in sorted(self._found, key=lambda row: row.line or 0):
+            self.problems.add(*row)
+        self._found.clear()
+
+    def _decoded(self, block: bytes, texts: Texts | list[bytes]) -> tuple[list[Any], set[int]]:
+        """Decode the texts, None for one that is refused; and give the refused ones that are not blank."""
+        refused: set[int] = set()
+        if isinstance(texts, Texts) and texts.are_objects():
+            try:
+                events: list[Any] = self._decode_lines(block)
+                # As many objects as lines, and no value goes over a line's end (see `are_objects`): one in each line.
+                if len(events) == len(texts):
+                    return events, refused
+            except (msgspec.MsgspecError, ValueError, RecursionError):
+                pass
+        events = []
+        for i, text in enumerate(texts):
+            try:
+                events.append(self._decode(text))
+            except (msgspec.MsgspecError, ValueError, RecursionError):
+                events.append(None)
+                if text.strip(_BLANKS):
+                    refused.add(i)
+        return events, refused
 
     def _read_once(
         self,
         block: bytes,
-        texts: list[bytes],
+        texts: Texts | list[bytes],
         starts: np.ndarray[Any, Any],
         sizes: np.ndarray[Any, Any],
         lines: np.ndarray[Any, Any],
     ) -> list[str] | None:
         """Read a block, or give the names of extensions to learn first."""
         doubtful: set[int] = set() if block.isascii() else _not_utf8(block, texts)
-        try:
-            events: list[Any] = list(map(self._decode, texts))
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            events = []
-            for i, text in enumerate(texts):
-                try:
-                    events.append(self._decode(text))
-                except (msgspec.MsgspecError, ValueError, RecursionError):
-                    events.append(None)
-                    if text.strip(_BLANKS):
-                        doubtful.add(i)
+        events, refused = self._decoded(block, texts)
+        doubtful |= refused
         # The event is one level; two brackets a level is the least that a deep text takes.
         doubtful.update(i for i in np.flatnonzero(sizes > 2 * LEVELS).tolist() if too_deep(texts[i], LEVELS + 1))
         doubtful.update(np.flatnonzero(sizes > LINE_BYTES).tolist())
@@ -166,7 +185,7 @@ class Reader:
             known |= {self._fields[name]: result[name] for name in names if name in self._fields}
             events[i] = self._event(**known)
         for i, fault in faults:
-            self.problems.add(None, int(lines[i]), fault.id, fault.kind, fault.words)
+            self._found.append(Row(None, int(lines[i]), fault.id, fault.kind, fault.words))
         kept = [i for i, event in enumerate(events) if event is not None]
         named = self._named([events[i] for i in kept])
         times, rest = read_times(named["time"])
@@ -200,7 +219,7 @@ class Reader:
     def _keep(
         self,
         block: bytes,
-        texts: list[bytes],
+        texts: Texts | list[bytes],
         kept: np.ndarray[Any, Any],
         named: dict[str, Sequence[Any]],
         times: np.ndarray[Any, Any],
@@ -214,7 +233,8 @@ class Reader:
         if not len(kept):
             return
         self.looked_like_events = True
-        seq = len(self.ids)
+        seq = self.count
+        self.count += len(kept)
         for row in rest:
             times[row], verdict = read_time(named["time"][row])
             if verdict != "read":
@@ -237,13 +257,14 @@ class Reader:
         self.ends.append(ends)
         self.lines.append(lines[kept])
         self.times.append(times)
-        self._suspect(block, texts, kept, seq, starts, lines)
+        self._suspect(block, texts, kept, named["id"], seq, starts, lines)
 
     def _suspect(
         self,
         block: bytes,
-        texts: list[bytes],
+        texts: Texts | list[bytes],
         kept: np.ndarray[Any, Any],
+        ids: Sequence[str],
         seq: int,
         starts: np.ndarray[Any, Any],
         lines: np.ndarray[Any, Any],
@@ -255,19 +276,67 @@ class Reader:
             for row in np.flatnonzero(np.isin(kept, held)).tolist():
                 i = int(kept[row])
                 if found := lint.big_integers(texts[i]):
-                    self._report(seq + row, int(lines[i]), "big-integer", lint.big_integer_words(found))
+                    self._found.append(
+                        Row(seq + row, int(lines[i]), ids[row], "big-integer", lint.big_integer_words(found))
+                    )
         if lint.may_hold_surrogates(block):
             for row, i in enumerate(kept.tolist()):
                 if lint.may_hold_surrogates(texts[i]) and (halves := lint.lone_surrogates(texts[i])):
-                    self._report(seq + row, int(lines[i]), "lone-surrogate", lint.lone_surrogate_words(halves))
+                    self._found.append(
+                        Row(seq + row, int(lines[i]), ids[row], "lone-surrogate", lint.lone_surrogate_words(halves))
+                    )
 
-    def _report(self, seq: int, line: int, kind: str, words: str) -> None:
-        self.problems.add(seq, line, self.ids[seq], kind, words)
+    def finish(self, count_lines: int = 0) -> Reading:
+        """Give what was read; the reader is spent."""
+        ids = self.ids.finish()
+        assert isinstance(ids, Packed)
+        return Reading(
+            starts=_joined(self.starts),
+            ends=_joined(self.ends),
+            lines=_joined(self.lines),
+            times=_joined(self.times),
+            hashes=lint.fingerprints(ids),
+            ids=ids,
+            columns={name: column.finish() for name, column in self.columns.items()},
+            extensions={name: column.finish() for name, column in self.extensions.items()},
+            rare=self.rare,
+            unreadable=self.unreadable,
+            problems=self.problems,
+            looked_like_events=self.looked_like_events,
+            count_lines=count_lines,
+        )
 
-    def long_named(self) -> list[str]:
-        """Give the names of extensions that are longer than a filter can write."""
-        rare = {name for members in self.rare.values() for name in members}
-        return sorted(name for name in {*self.extensions, *rare} if is_long_name(name))
+
+class Texts(Sequence[bytes]):
+    """The lines of a block, each cut out when it is asked for."""
+
+    def __init__(self, block: bytes, starts: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any]) -> None:
+        self._block = block
+        self._starts = starts
+        self._sizes = sizes
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, place: Any) -> Any:
+        start = int(self._starts[place])
+        return self._block[start : start + int(self._sizes[place])]
+
+    def are_objects(self) -> bool:
+        """Tell whether every line begins with { and ends with }, but for a CR.
+
+        Then no JSON value goes over the end of a line: inside of one, a { never follows a } with only blanks between.
+        """
+        if not self._sizes.all():
+            return False
+        letters = np.frombuffer(self._block, dtype=np.uint8)
+        last = self._starts + self._sizes - 1
+        last = last - ((letters[last] == ord("\r")) & (self._sizes > 1))
+        return bool((letters[self._starts] == ord("{")).all() and (letters[last] == ord("}")).all())
+
+
+def _joined(parts: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
 
 def blocks(buffer: Buffer, start: int, wait: Callable[[int], None]) -> Iterator[tuple[bytes, int]]:
@@ -291,7 +360,7 @@ def blocks(buffer: Buffer, start: int, wait: Callable[[int], None]) -> Iterator[
         start = end + 1
 
 
-def _not_utf8(block: bytes, texts: list[bytes]) -> set[int]:
+def _not_utf8(block: bytes, texts: Texts | list[bytes]) -> set[int]:
     """Give the lines of a block that are not UTF-8."""
     try:
         block.decode("utf-8")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from recallkit.bounds import EXACT_INTEGER
+from recallkit.events.columns import Column, Packed
 
 _DIGITS = len(str(EXACT_INTEGER))
 _BLOCK = 256 * 1024
@@ -32,6 +33,10 @@ def long_digits(text: bytes) -> np.ndarray[Any, np.dtype[np.int64]]:
         Positions of the sixteenth digit (and each later one) of such runs, ascending.
     """
     letters = np.frombuffer(text, dtype=np.uint8)
+    # A run of 16 digits holds eight of them that stand in one aligned word; a digit's upper half is a 3.
+    words = np.frombuffer(text, dtype=np.uint64, count=len(text) // 8)
+    if not ((words & np.uint64(0xF0F0F0F0F0F0F0F0)) == np.uint64(0x3030303030303030)).any():
+        return np.empty(0, dtype=np.int64)
     found: list[np.ndarray[Any, Any]] = []
     for start in range(0, len(letters), _BLOCK):
         # A run that began in the block before is seen whole from here too.
@@ -91,6 +96,36 @@ def lone_surrogate_words(found: list[str]) -> str:
     )
 
 
+def fingerprints(ids: Packed) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Give a number of each text: equal texts have equal ones, and different texts hardly ever."""
+    lengths = ids.lengths.astype(np.int64)
+    starts = np.cumsum(lengths) - lengths
+    result = np.zeros(len(lengths), dtype=np.uint64)
+    if not len(lengths):
+        return result
+    order = np.argsort(lengths, kind="stable")
+    firsts = np.flatnonzero(np.diff(lengths[order], prepend=-1))
+    for first, end in zip(firsts.tolist(), [*firsts.tolist()[1:], len(order)], strict=True):
+        rows = order[first:end]
+        length = int(lengths[rows[0]])
+        words = -(-length // 8)
+        for at in range(0, len(rows), max(1, _BLOCK // max(1, length))):
+            some = rows[at : at + max(1, _BLOCK // max(1, length))]
+            padded = np.zeros((len(some), words * 8), dtype=np.uint8)
+            padded[:, :length] = ids.letters[starts[some][:, None] + np.arange(length)]
+            result[some] = (padded.view(np.uint64) * _weights(words)).sum(axis=1, dtype=np.uint64) ^ np.uint64(length)
+    return result
+
+
+def _weights(count: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Give odd numbers that look like chance (splitmix64): no word undoes a difference in another."""
+    mixed = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    weights: np.ndarray[Any, np.dtype[np.uint64]] = (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
+    return weights
+
+
 def earlier(clock: np.ndarray[Any, Any], timed: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Find the rows whose time is earlier than that of the last row before them that has one.
 
@@ -105,15 +140,18 @@ def earlier(clock: np.ndarray[Any, Any], timed: np.ndarray[Any, Any]) -> np.ndar
     return rows[1:][np.diff(clock[rows]) < 0]
 
 
-def repeated(ids: np.ndarray[Any, Any], sources: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
-    """Find the rows whose (source, id) stood before, each with the first row that had it."""
-    listed = ids.tolist()
-    if len(set(listed)) == len(listed):
+def repeated(hashes: np.ndarray[Any, Any], ids: Column, sources: Column) -> list[tuple[int, int]]:
+    """Find the rows whose (source, id) stood before, each with the first row that had it; ``hashes`` are of the ids."""
+    ordered = np.sort(hashes)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(twice):
         return []
+    rows = np.flatnonzero(np.isin(hashes, twice))
     first: dict[tuple[str, str], int] = {}
     found = []
-    for row, pair in enumerate(zip(sources.tolist(), listed, strict=True)):
-        before = first.setdefault(pair, row)
+    listed = zip(rows.tolist(), sources.take(rows).objects().tolist(), ids.take(rows).objects().tolist(), strict=True)
+    for row, *pair in listed:
+        before = first.setdefault((pair[0], pair[1]), row)
         if before != row:
             found.append((row, before))
     return found

@@ -48,6 +48,14 @@ class Problems:
         """Count problems whose rows nobody will read, once the table is full."""
         self.counts[kind] += more
 
+    def extend(self, others: Problems, seq: int, line: int) -> None:
+        """Add the problems of the next part, whose seqs and lines count from its own beginning."""
+        self.counts.update(others.counts)
+        for row in others.rows[: PROBLEM_ROWS - len(self.rows)]:
+            moved_seq = None if row.seq is None else row.seq + seq
+            moved_line = None if row.line is None else row.line + line
+            self.rows.append(Row(moved_seq, moved_line, row.id, row.kind, row.words))
+
     @property
     def full(self) -> bool:
         """Whether a new row would only be counted."""

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from recallkit.errors import HistoryError
+from recallkit.events import many
 from recallkit.events.building import build
 from recallkit.events.contents import Buffer, Contents
 from recallkit.events.documents import CUT_GZIP, read_document
 from recallkit.events.event import examine
 from recallkit.events.history import History
 from recallkit.events.lines import BLOCK_BYTES, Reader, blocks
-from recallkit.events.paths import check_file, shown
+from recallkit.events.paths import check_file, shown, unreadable
 from recallkit.events.problems import Fault
+from recallkit.events.reading import Reading, first_problem
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -74,6 +76,9 @@ def _read_file(path: Path) -> History:
         from recallkit.events.tables import read_csv, read_parquet
 
         return read_csv(path) if kind == ".csv" else read_parquet(path)
+    if kind != ".json" and (found := _read_large(path)) is not None:
+        readings, large = found
+        return _history(readings, large, large, 3 if large[:3] == _BOM else 0, kind, name)
     contents = Contents(path)
     buffer = contents.buffer
     contents.wait(min(len(buffer), 3))
@@ -93,20 +98,42 @@ def _read_file(path: Path) -> History:
     line = 1
     for block, base in blocks(buffer, start, contents.wait):
         line += reader.read(block, base, line)
-    if not reader.ids and kind != ".json":
-        # An array of events under the ending of JSON Lines: read it as what it is.
-        history = read_document(whole, start, name, strict=False, cut=contents.cut)
-        if history is not None:
-            return history
-    if contents.cut:
-        if not reader.looked_like_events:
-            raise HistoryError(
-                f"{name} is damaged: its gzip ends too early, before the first whole event. Fetch it again."
-            )
-        reader.problems.add(None, line, None, "cut-off", CUT_GZIP.format(line=line, count=len(reader.ids)))
-    if not reader.looked_like_events and reader.problems.counts:
-        raise HistoryError(_no_history(name, buffer, reader))
-    return build(reader, buffer, assume=False, name=name)
+    if contents.cut and reader.count:
+        reader.problems.add(None, line, None, "cut-off", CUT_GZIP.format(line=line, count=reader.count))
+    return _history([reader.finish(line - 1)], buffer, whole, start, kind, name, cut=contents.cut)
+
+
+def _read_large(path: Path) -> tuple[list[Reading], Buffer] | None:
+    """Read a large file of lines in several processes; None where it is small, or packed, or no such lines."""
+    if not many.can_read() or path.stat().st_size < many.FROM_BYTES:
+        return None
+    try:
+        with path.open("rb") as file:
+            head = file.read(BLOCK_BYTES)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b") or b"\n" not in head:
+        return None
+    return many.read_in_processes(path, 3 if head[:3] == _BOM else 0)
+
+
+def _history(
+    readings: list[Reading], buffer: Buffer, whole: Buffer, start: int, kind: str, name: str, *, cut: bool = False
+) -> History:
+    """Make the history of lines that were read, unless they were none."""
+    looked_like_events = any(part.looked_like_events for part in readings)
+    if not any(len(part.starts) for part in readings):
+        if kind != ".json":
+            # An array of events under the ending of JSON Lines: read it as what it is.
+            history = read_document(whole, start, name, strict=False, cut=cut)
+            if history is not None:
+                return history
+        if cut:
+            words = "its gzip ends too early, before the first whole event. Fetch it again."
+            raise HistoryError(f"{name} is damaged: {words}")
+    if not looked_like_events and any(part.problems.counts for part in readings):
+        raise HistoryError(_no_history(name, buffer, readings))
+    return build(readings, buffer, assume=False, name=name)
 
 
 def _ends_with_cr(buffer: Buffer, start: int, wait: Callable[[int], None]) -> bool:
@@ -137,10 +164,11 @@ def _ending(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _no_history(name: str, buffer: Buffer, reader: Reader) -> str:
-    first = reader.problems.rows[0]
+def _no_history(name: str, buffer: Buffer, readings: list[Reading]) -> str:
+    first = first_problem(readings)
+    assert first is not None
     if b"\0" in buffer[:8192]:
         return f"{name} is a binary file, no event history; give JSON Lines, JSON, CSV or Parquet."
-    count = sum(reader.problems.counts.values())
+    count = sum(sum(part.problems.counts.values()) for part in readings)
     lines = "its one line is no event" if count == 1 else f"none of its {count:,} lines is an event"
     return f"{name} is no event history: {lines}. Line {first.line}: {first.words}"

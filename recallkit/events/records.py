@@ -151,10 +151,10 @@ def history_of(texts: Sequence[bytes], name: str = "") -> tuple[History, np.ndar
         block = b"\n".join(given)
         sizes = np.fromiter(map(len, given), dtype=np.int64, count=len(given))
         starts = np.cumsum(sizes + 1) - (sizes + 1)
-        reader = Reader(unit="record")
+        reader = Reader()
         if given:
             reader.read_texts(block, list(given), starts, sizes, np.arange(1, len(given) + 1, dtype=np.int64))
-        return build(reader, block, assume=True, name=name)
+        return build([reader.finish()], block, assume=True, unit="record", name=name)
 
     history = made(texts)
     places = np.arange(len(texts), dtype=np.int64)

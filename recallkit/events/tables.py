@@ -42,11 +42,11 @@ class JsonText(str):
 
 def from_mappings(events: Iterable[Any], *, name: str = "", unit: str = "item") -> History:
     """Make a history of dicts; the place of each one, from 1, stands as its line."""
-    reader = Reader(unit=unit)
+    reader = Reader()
     buffer = bytearray()
     texts: list[bytes] = []
     lines: list[int] = []
-    converted: list[tuple[int, str]] = []
+    converted: list[tuple[int, str, str | None]] = []
 
     def flush() -> None:
         if not texts:
@@ -75,23 +75,23 @@ def from_mappings(events: Iterable[Any], *, name: str = "", unit: str = "item") 
         texts.append(text)
         lines.append(place)
         if told is not None:
-            converted.append((place, told))
+            converted.append((place, told, _id(event)))
         if len(texts) >= _AT_ONCE:
             flush()
     flush()
     _report_converted(reader, converted)
-    return build(reader, bytes(buffer), assume=True, name=name)
+    return build([reader.finish()], bytes(buffer), assume=True, unit=unit, name=name)
 
 
-def _report_converted(reader: Reader, converted: list[tuple[int, str]]) -> None:
+def _report_converted(reader: Reader, converted: list[tuple[int, str, str | None]]) -> None:
     """Report the events that were kept although Python's values are not quite JSON's."""
     if not converted:
         return
     kept = np.concatenate(reader.lines) if reader.lines else np.empty(0, dtype=np.int64)
-    for place, words in converted:
+    for place, words, id in converted:
         seq = int(np.searchsorted(kept, place))
         if seq < len(kept) and kept[seq] == place:
-            reader.problems.add(seq, place, reader.ids[seq], "converted", words)
+            reader.problems.add(seq, place, id, "converted", words)
 
 
 def _id(event: Any) -> str | None:
