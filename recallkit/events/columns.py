@@ -237,6 +237,12 @@ class TextColumn(Column):
         result: np.ndarray[Any, np.dtype[np.bool_]] = same.to_numpy()
         return result
 
+    def listed(self) -> Column:
+        """Give the column with Python's texts in place of these, ready to be compared."""
+        column = Column(None, self.objects())
+        column._hashed()
+        return column
+
     def count(self) -> int:
         """Count the events that have the attribute."""
         return len(self.texts) - int(self.texts.null_count)

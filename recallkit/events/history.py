@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recallkit.errors import InvalidInput
-from recallkit.events.columns import Column
+from recallkit.events.columns import Column, TextColumn
 from recallkit.events.contents import Buffer
 from recallkit.events.event import DATA, deeply, member_text, parse
 from recallkit.events.times import NO_TIME
@@ -189,6 +189,9 @@ class History:
         def texts(values: np.ndarray[Any, Any]) -> pd.Series[Any]:
             return pd.Series(values, dtype=object)
 
+        # The frame holds Python's texts, so these need not stand here a second time.
+        self._ids = _listed(self._ids)
+        self._columns = {name: _listed(column) for name, column in self._columns.items()}
         return pd.DataFrame(
             {
                 "seq": self.seqs,
@@ -372,3 +375,7 @@ class History:
         last = np.maximum.accumulate(np.where(timed, np.arange(len(self)), -1)) if len(self) else np.empty(0, np.int64)
         clocks: np.ndarray[Any, np.dtype[np.float64]] = np.where(last >= 0, self._times[last], 0).astype(np.float64)
         return clocks
+
+
+def _listed(column: Column) -> Column:
+    return column.listed() if isinstance(column, TextColumn) else column
