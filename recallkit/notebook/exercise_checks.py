@@ -397,3 +397,21 @@ def shaped(answer: Any) -> str | None:
         if given != totals:
             return f"With the rows {shown(rows)} it returns {shown(given)}, not {shown(totals)}."
     return None
+
+
+# 15. The size of a view
+
+
+@exercise("15.1", "Spread what is kept into a new list, and cut that; never push.", "What it keeps is checked once.")
+def fast(answer: Any) -> str | None:
+    amounts = [{"data": value} for value in (*range(105), "12", None, {"cents": 5})]
+    for count in (0, 1, 100, len(amounts)):
+        folding, stalled = folded(answer, events(*amounts[:count], type="paid"))
+        if stalled:
+            return stalled
+        wanted = {"last": [each["data"] for each in amounts[:count]][-100:]}
+        if folding.view != wanted:
+            return f"After {count} events the view is {shown(folding.view)}, not {shown(wanted)}."
+        if folding.way != "fast":
+            return f"The view is right, and the way is {folding.way}: {'; '.join(folding.why_owned)}."
+    return None

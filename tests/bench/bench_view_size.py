@@ -118,18 +118,19 @@ def main() -> int:
     copies, writes = rk.load(FRONT + COPIES), rk.load(FRONT + WRITES)
     assert isinstance(copies, rk.RecallFunction)
     assert isinstance(writes, rk.RecallFunction)
-    told_of = f"{options.folds:,} small changes, ten times as many to 16 kB"
-    print(f"{told_of}, medians of {options.rounds} rounds, on {machine()}")
+    print(f"{options.folds:,} small changes and more, medians of {options.rounds} rounds, on {machine()}")
     rows = []
     with reference() as host, tempfile.TemporaryDirectory() as folder:
         if isinstance(host, str):
             print(f"without the reference host: {host}")
         for kilobytes in KILOBYTES:
-            first, every = Path(folder) / "first.jsonl", Path(folder) / "every.jsonl"
-            count = options.folds * (10 if kilobytes <= 16 else 1)  # long enough beside the opening of a sandbox
-            lines = events(kilobytes * 1000, count)
-            first.write_text(lines[0] + "\n", encoding="utf-8")
-            every.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            # what takes little is folded ten times as often, so that it is long beside the opening of a sandbox
+            many = options.folds * 10
+            few = many if kilobytes <= 16 else options.folds
+            files = {count: Path(folder) / f"{count}.jsonl" for count in (0, few, many)}
+            lines = events(kilobytes * 1000, many)
+            for count, path in files.items():
+                path.write_text("\n".join(lines[: count + 1]) + "\n", encoding="utf-8")
             ways: dict[str, Callable[[Path], dict[str, Any]]] = {
                 "kit": lambda path: kit(copies, path),
                 "kit, in place": lambda path: kit(writes, path),
@@ -140,10 +141,13 @@ def main() -> int:
                 ways["reference"] = partial(host.fold, **given)
                 ways["bare reference"] = partial(host.fold, bare=True, **given)
             told: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
+            views = {few: {kit(copies, files[few])["view_sha256"]}, many: set()}
             for number in range(options.rounds):
                 for way in list(ways) if number % 2 == 0 else list(ways)[::-1]:
-                    told[way].append(change(ways[way], first, every, count))
-            if len({figure["view_sha256"] for figures in told.values() for figure in figures}) != 1:
+                    count = many if way in ("kit", "bare reference") else few
+                    told[way].append(change(ways[way], files[0], files[count], count))
+                    views[count].add(told[way][-1]["view_sha256"])
+            if any(len(each) != 1 for each in views.values()):
                 print(f"{kilobytes} kB: the views are NOT the same", file=sys.stderr)
                 return 1
             row = {"view_bytes": told["kit"][0]["view_bytes"]} | {
