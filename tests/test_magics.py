@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 import recallkit as rk
@@ -189,3 +193,49 @@ class TestFolds:
 
     def test_an_option_nearly_right_is_named(self, shell: Any) -> None:
         assert "did you mean --page?" in str(cell(shell, "%recall_fold f = ticks_seen events --pagee 2"))
+
+
+@pytest.mark.slow
+class TestNobodyLooksOn:
+    """A magic that fails fails its notebook where no person sees the cell."""
+
+    @pytest.fixture
+    def environment(self, tmp_path: Path) -> dict[str, str]:
+        home = tmp_path / "jupyter"
+        made = [sys.executable, "-m", "ipykernel", "install", "--prefix", str(home), "--name", "python3"]
+        subprocess.run(made, check=True, capture_output=True, timeout=120)
+        environment = dict(os.environ, JUPYTER_PATH=str(home / "share" / "jupyter"), IPYTHONDIR=str(home / "ipython"))
+        environment["JUPYTER_PREFER_ENV_PATH"] = "0"
+        if not os.environ.get("RECALLKIT_INSTALLED"):
+            environment["PYTHONPATH"] = str(Path(__file__).parent.parent)
+        return environment
+
+    @pytest.fixture
+    def notebook(self, tmp_path: Path) -> Path:
+        made = nbformat.v4.new_notebook()
+        broken = SUM.replace("+ 1", "+ none")
+        cells = ["%load_ext recallkit", f"%%recall ticks_seen\n{broken}", "print('never' + ' run')"]
+        made.cells = [nbformat.v4.new_code_cell(each) for each in cells]
+        made.metadata["kernelspec"] = {"name": "python3", "language": "python", "display_name": "Python 3"}
+        nbformat.write(made, tmp_path / "broken.ipynb")
+        return tmp_path / "broken.ipynb"
+
+    def test_papermill_stops_at_it(self, notebook: Path, environment: dict[str, str]) -> None:
+        target = notebook.with_name("out.ipynb")
+        command = [sys.executable, "-m", "papermill", "--no-progress-bar", str(notebook), str(target)]
+        done = subprocess.run(
+            command, env=environment, cwd=notebook.parent, capture_output=True, text=True, timeout=200, check=False
+        )
+        assert done.returncode == 1
+        assert "Cannot find name 'none'" in done.stderr
+        assert "never run" not in target.read_text(encoding="utf-8")
+
+    def test_nbval_fails_its_cell_alone(self, notebook: Path, environment: dict[str, str]) -> None:
+        command = [sys.executable, "-m", "pytest", "--nbval-lax", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        command += ["-c", os.devnull, "--rootdir", str(notebook.parent), str(notebook)]
+        done = subprocess.run(
+            command, env=environment, cwd=notebook.parent, capture_output=True, text=True, timeout=200, check=False
+        )
+        assert done.returncode == 1
+        assert "1 failed, 2 passed" in done.stdout
+        assert "Cannot find name 'none'" in done.stdout
