@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 # Up to so many events the views after every one are compared; of a longer history those at so many places first.
 EVERY_EVENT: Final = 5_000
 PLACES: Final = 100
-CUT: Final = 100
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,15 @@ class Difference:
         The event.
     patch : list of dict
         From the first view to the second, as a JSON Patch.
+    one, two : str
+        The two views, as JSON text.
     """
 
     seq: int
     event: dict[str, Any] | None
     patch: Patch
+    one: str
+    two: str
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def _walk(one: Folding, two: Folding, start: int, stop: int, looked: int, last: 
         patch = _patch(first, second)
         if patch:
             event = one.history.event(seq - 1) if seq else None
-            return Compared(Difference(seq - 1, event, patch), looked, last)
+            return Compared(Difference(seq - 1, event, patch, first, second), looked, last)
     return Compared(None, looked, last)
 
 
@@ -129,10 +132,10 @@ def _patch(first: str, second: str) -> Patch:
 
 
 def costs(one: Folding, two: Folding, names: tuple[str, str]) -> pd.DataFrame:
-    """What each folding cost, a column each; the third column is the second's share of the first's."""
+    """What each folding cost, a column each, in words; the third is the second's figure over the first's."""
     import pandas as pd
 
-    table = {}
+    table: dict[str, dict[str, int | float]] = {}
     for folding, name in zip((one, two), names, strict=True):
         trace = folding.trace
         some = len(trace) > 0
@@ -147,10 +150,15 @@ def costs(one: Folding, two: Folding, names: tuple[str, str]) -> pd.DataFrame:
             "median fold, µs": round(float(trace.fold_us.median()), 1) if some else 0,
             "all folds, s": round(float(trace.fold_us.sum()) / 1e6, 2) if some else 0,
         }
-    told = pd.DataFrame(table, dtype=object)
-    first, second = (told[name].astype(float) for name in names)
-    told["ratio"] = [f"{b / a:.2f}" if a else "" for a, b in zip(first, second, strict=True)]
-    return told
+    first, second = (table[name] for name in names)
+    return pd.DataFrame(
+        {
+            names[0]: [f"{value:,}" for value in first.values()],
+            names[1]: [f"{value:,}" for value in second.values()],
+            "ratio": [f"{second[row] / value:.2f}" if value else "" for row, value in first.items()],
+        },
+        index=list(first),
+    )
 
 
 def types(one: Folding, two: Folding, names: tuple[str, str], top: int) -> pd.DataFrame:
@@ -168,23 +176,24 @@ def types(one: Folding, two: Folding, names: tuple[str, str], top: int) -> pd.Da
     return table.loc[order].head(top)
 
 
-def changes(patch: Patch, top: int) -> pd.DataFrame:
-    """A patch as a table: what the second view has of each path that differs."""
+def changes(patch: Patch, one: str, two: str, names: tuple[str, str], top: int) -> pd.DataFrame:
+    """A patch between two views' texts as a table: each path that differs, and what the two have there."""
     import pandas as pd
 
-    words = {"add": "only in the second", "remove": "only in the first", "replace": "other"}
-    rows = [
-        {"path": each["path"] or "the whole view", "difference": words[each["op"]], "value": _cut(each)}
-        for each in patch[:top]
-    ]
-    return pd.DataFrame(rows, columns=["path", "difference", "value"])
+    from recallkit.notebook.tree import Marks, Tree
 
-
-def _cut(each: dict[str, Any]) -> str:
-    if "value" not in each:
-        return ""
-    text = json.dumps(each["value"], ensure_ascii=False)
-    return text if len(text) <= CUT else f"{text[:CUT]}…"
+    marks = Marks(patch[:top], Tree(one), Tree(two))
+    rows = []
+    taken: dict[str, int] = {}
+    for change in marks.changes:
+        path = change["path"]
+        parent, _, last = path.rpartition("/")
+        if change["op"] == "remove" and last.isdigit():
+            # A patch takes items from a list one by one, at the same place each time; the table names their own places.
+            taken[path] = taken.get(path, -1) + 1
+            path = f"{parent}/{int(last) + taken[path]}"
+        rows.append((path or "the whole view", change.get("was", ""), change.get("text", "")))
+    return pd.DataFrame(rows, columns=["path", *names])
 
 
 def told(compared: Compared, names: tuple[str, str], top: int = 10) -> str:

@@ -14,6 +14,7 @@ import recallkit as rk
 from recallkit import cli, report_compare
 from recallkit.errors import InvalidInput
 from recallkit.report import find_template, parameters_of, read_parameter, titles
+from recallkit.views.patches import difference
 
 pytest.importorskip("papermill")
 pytest.importorskip("nbconvert")
@@ -255,10 +256,16 @@ class TestComparing:
         assert found.first.seq == -1
         assert "before any event" in report_compare.told(found, ("a", "b"))
 
+    def test_the_table_names_the_places_of_what_is_gone(self) -> None:
+        one, two = '{"a":[1,2,3],"b":"x"}', '{"a":[3],"b":"y","c":null}'
+        patch = difference(json.loads(one), json.loads(two))
+        table = report_compare.changes(patch, one, two, ("old", "new"), 10)
+        assert table.values.tolist() == [["/a/0", "1", ""], ["/a/1", "2", ""], ["/b", '"x"', '"y"'], ["/c", "", "null"]]
+
     def test_tables_of_nothing(self) -> None:
         events = self.events(0)
         one, two = self.fold(COUNT, events), self.fold(COUNT, events)
-        assert report_compare.costs(one, two, ("a", "b")).loc["events folded"].tolist() == [0, 0, ""]
+        assert report_compare.costs(one, two, ("a", "b")).loc["events folded"].tolist() == ["0", "0", ""]
         assert len(report_compare.types(one, two, ("a", "b"), 5)) == 0
 
 
