@@ -218,6 +218,9 @@ BAD: list[tuple[str, Call, type[Exception], str | None]] = [
     ("no such view", lambda p: p.view("absent"), rk.NotFound, None),
     ("no history", lambda p: p.import_history(5), rk.HistoryError, None),
     ("no event", lambda p: p.publish_event(5), rk.InvalidInput, "/event"),
+    ("no events", lambda p: p.publish_events(None), rk.InvalidInput, "/events"),
+    ("no pass", lambda p: p.catch_up(passes=0), rk.InvalidInput, "/passes"),
+    ("a text as passes", lambda p: p.catch_up(passes="all"), rk.InvalidInput, "/passes"),
 ]
 
 
@@ -233,6 +236,47 @@ def test_bad_input_is_refused_with_clear_words_and_nothing_is_written(
     assert str(raised.value)
     assert getattr(raised.value, "pointer", None) == pointer
     assert playbook.list_playbook_events() == before
+
+
+OPTIONS: list[tuple[str, dict[str, Any], str]] = [
+    ("no recall function", {"max_functions": 0}, "max"),
+    ("half a place", {"max_rebuilds": 2.5}, "max"),
+    ("true places", {"max_rebuilds": True}, "max"),
+    ("a text as places", {"max_rebuilds": "4"}, "max"),
+    ("pages of nothing", {"page_records": 0}, "page_records"),
+    ("pages of a text", {"page_records": "x"}, "page_records"),
+    ("no time for a fold", {"fold_seconds": 0}, "fold_seconds"),
+    ("no number of seconds", {"fold_seconds": float("nan")}, "fold_seconds"),
+    ("endless folds", {"fold_seconds": float("inf")}, "fold_seconds"),
+    ("a text as seconds", {"fold_seconds": "x"}, "fold_seconds"),
+    ("a number as clock", {"clock": 5}, "clock"),
+]
+
+
+@pytest.mark.parametrize(("options", "name"), [case[1:] for case in OPTIONS], ids=[case[0] for case in OPTIONS])
+def test_a_bad_option_is_refused_when_a_playbook_is_opened(tmp_path: Path, options: Any, name: str) -> None:
+    with pytest.raises(rk.InvalidInput) as raised:
+        rk.Playbook(tmp_path / "it.db", **options)
+    assert name in str(raised.value).lower()
+    assert name in str(raised.value.pointer).lower()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("now", [-1, 253_402_300_800_000, 1.5, "now", None, True])
+def test_a_clock_of_no_moment_records_nothing(playbook_url: str, now: Any) -> None:
+    told: list[Any] = [1_790_000_000_000]
+    with rk.Playbook(playbook_url, clock=lambda: told[0]) as playbook:
+        playbook.create_definition(type="recall", name="keeps", source=FOLD)
+        told[0] = now
+        for call in (
+            lambda: playbook.publish_event({"source": "/s", "type": "t"}),
+            lambda: playbook.create_definition(type="recall", name="other", source=FOLD),
+            lambda: playbook.retire_definition(type="recall", name="keeps"),
+            lambda: playbook.run_definition(type="recall", name="keeps"),
+        ):
+            with pytest.raises(rk.InvalidInput, match="clock"):
+                call()
+        assert len(playbook.list_playbook_events()) == 1
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from recallkit.events.history import History
 
 CALLER = "kit"
+LATEST_MS = 253_402_300_799_999
+"""The end of the year 9999, the last that an event's time can say."""
 
 
 class Playbook:
@@ -77,8 +79,11 @@ class Playbook:
 
         self._max_functions = _setting("RECALL_MAX_FUNCTIONS", max_functions, RECALL_MAX_FUNCTIONS)
         self._places = _setting("RECALL_MAX_REBUILDS", max_rebuilds, RECALL_MAX_REBUILDS)
+        if not isinstance(fold_seconds, int | float) or not 0 < fold_seconds < float("inf"):
+            raise InvalidInput(f"fold_seconds is a number of seconds above 0; not {fold_seconds!r}.", "/fold_seconds")
+        page_records = _whole("page_records", page_records)
         self._store = open_store(url)
-        self._clock = clock or (lambda: time.time_ns() // 1_000_000)
+        self._clock = _checked_clock(clock)
         self._definitions = Definitions(self._store, __version__)
         self._following: Following | None = None
         try:
@@ -226,6 +231,8 @@ class Playbook:
 
     def publish_events(self, events: Iterable[Any]) -> list[Record]:
         """Record events in one transaction, all or none; see :meth:`publish_event`."""
+        if not isinstance(events, Iterable):
+            raise InvalidInput("events is a list of events.", "/events")
         read = [read_publication(event, self._clock()) for event in events]
         with self._recording() as db:
             return publish(db, read, self._clock())
@@ -361,7 +368,7 @@ class Playbook:
     def catch_up(self, *, passes: int = 10_000) -> Pass:
         """Do passes until every view is up to date, or stalled, or only waits to be tried again."""
         told = Pass()
-        for _ in range(passes):
+        for _ in range(_whole("passes", passes)):
             one = self.follow()
             told.pages += one.pages
             told.records += one.records
@@ -438,11 +445,29 @@ class Playbook:
 
 
 def _setting(name: str, given: int | None, usual: int) -> int:
-    value: Any = given if given is not None else os.environ.get(name, usual)
-    try:
-        number = int(value)
-    except (TypeError, ValueError):
-        number = 0
-    if number < 1:
-        raise InvalidInput(f"{name} is a whole number from 1; not {value!r}.")
-    return number
+    if given is not None:
+        return _whole(name, given)
+    written = os.environ.get(name, str(usual)).strip()
+    return _whole(name, int(written) if written.isdecimal() and len(written) < 10 else written)
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidInput(f"{name} is a whole number from 1; not {str(value)[:40]!r}.", f"/{name}")
+    return value
+
+
+def _checked_clock(clock: Callable[[], int] | None) -> Callable[[], int]:
+    if clock is None:
+        return lambda: time.time_ns() // 1_000_000
+    if not callable(clock):
+        raise InvalidInput("clock is a function without arguments; it gives milliseconds since 1970.", "/clock")
+
+    def checked() -> int:
+        now = clock()
+        if isinstance(now, bool) or not isinstance(now, int) or not 0 <= now <= LATEST_MS:
+            words = "The clock gave no whole number of milliseconds of the years 1970 to 9999"
+            raise InvalidInput(f"{words}: {str(now)[:40]}.", "/clock")
+        return now
+
+    return checked

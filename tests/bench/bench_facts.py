@@ -64,14 +64,18 @@ def commits(count: int, each: int, draw: random.Random) -> list[dict[str, Any]]:
 
 
 def timed(label: str, act: Callable[[int], Any], times: int) -> None:
-    """Print the median and the 95th percentile of an act."""
-    taken = []
+    """Print the median and the 95th percentile of an act, and its median on the processor, whatever else runs."""
+    taken, worked = [], []
     for turn in range(times):
-        begin = time.perf_counter()
+        begin, began = time.perf_counter(), time.process_time()
         act(turn)
         taken.append((time.perf_counter() - begin) * 1_000)
+        worked.append((time.process_time() - began) * 1_000)
     taken.sort()
-    print(f"  {label:<58} median {statistics.median(taken):7.1f} ms   95% {taken[int(0.95 * len(taken))]:7.1f} ms")
+    print(
+        f"  {label:<56} median {statistics.median(taken):6.1f} ms   95% {taken[int(0.95 * len(taken))]:6.1f} ms"
+        f"   processor {statistics.median(worked):5.1f} ms"
+    )
 
 
 def source(events: list[dict[str, Any]], url: str | None) -> Any:
@@ -103,9 +107,10 @@ def main() -> None:
     begin = time.perf_counter()
     facts.files("team", scope="invoice")
     print(f"  reading the commits: {time.perf_counter() - begin:.1f} s")
-    begin = time.perf_counter()
+    begin, began = time.perf_counter(), time.process_time()
     facts.recall("team", "webhook 4711", caller="person1")
-    print(f"  the first recall, settling what it needs: {time.perf_counter() - begin:.2f} s")
+    took = f"{time.perf_counter() - begin:.2f} s ({time.process_time() - began:.2f} s of the processor)"
+    print(f"  the first recall, settling what it needs: {took}")
     begin = time.perf_counter()
     settled = facts.settle()
     print(f"  settling the other {settled:,} commits: {time.perf_counter() - begin:.1f} s")
