@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,20 @@ def harness(*arguments: object) -> Any:
     told = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert told.returncode == 0, told.stderr
     return json.loads(told.stdout)
+
+
+def script(code: str, url: str) -> str:
+    """Run a script beside the package under test, wherever it is installed; give what it printed."""
+    package = os.pathsep.join([str(Path(rk.__file__).parents[1]), str(HARNESS.parent)])
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code, url],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": package},
+    )
+    assert told.returncode == 0, told.stderr
+    return told.stdout
 
 
 @pytest.mark.slow
@@ -134,6 +149,98 @@ def test_the_harness_finds_what_is_wrong(tmp_path: Path) -> None:
         check(url)
 
 
+def test_a_new_playbook_may_be_opened_by_many_at_once(playbook_url: str) -> None:
+    for number in range(3):
+        together = threading.Barrier(8)
+        errors: list[Exception] = []
+        ids: set[str] = set()
+
+        def open_it(url: str, together: threading.Barrier, errors: list[Exception], ids: set[str]) -> None:
+            together.wait()
+            try:
+                with rk.Playbook(url) as playbook:
+                    ids.add(playbook.id)
+            except Exception as error:
+                errors.append(error)
+
+        arguments = (f"{playbook_url}{number}", together, errors, ids)
+        threads = [threading.Thread(target=open_it, args=arguments) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not errors
+        assert len(ids) == 1
+
+
+MIGRATED = """
+import os, random, signal, sys, time, recallkit as rk
+chance = random.Random(5)
+for turn in range(20):
+    url = f"{sys.argv[1]}{turn}"
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write, b"x")
+        try:
+            rk.Playbook(url).close()
+        finally:
+            os._exit(0)
+    os.read(read, 1)
+    time.sleep(chance.random() * 0.1)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with rk.Playbook(url) as playbook:
+        playbook.publish_event({"source": "/s", "type": "t"})
+        assert len(playbook.history()) == 1
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_killed_while_its_tables_are_made_a_playbook_opens_again(playbook_url: str) -> None:
+    script(MIGRATED, playbook_url)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time, recallkit as rk
+from playbook_harness import check, prepare, publish
+url = sys.argv[1]
+prepare(url)
+playbook = rk.Playbook(url)
+for number in range(40):
+    publish(playbook, number)
+timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+try:
+    with playbook.following():
+        timer.start()
+        while True:
+            publish(playbook, number := number + 1)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+assert "recallkit-follower" not in [thread.name for thread in threading.enumerate()]
+# and one pass in the caller's hands, cut off while it folds
+threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        publish(playbook, number := number + 1)
+        playbook.follow()
+except KeyboardInterrupt:
+    print("again", flush=True)
+# the playbook goes on
+publish(playbook, 10_000)
+playbook.catch_up()
+playbook.close()
+check(url)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
+def test_ctrl_c_ends_following_and_the_playbook_goes_on(playbook_url: str) -> None:
+    assert script(INTERRUPTED, playbook_url).split() == ["interrupted", "again"]
+
+
 FORKED = """
 import os, sys, recallkit as rk
 from playbook_harness import check, prepare, publish
@@ -185,9 +292,4 @@ assert check(url)["events"] == 28
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 def test_a_forked_child_opens_the_playbook_again_and_breaks_nothing(playbook_url: str) -> None:
-    package = os.pathsep.join([str(Path(rk.__file__).parents[1]), str(HARNESS.parent)])
-    command = [sys.executable, "-W", "ignore", "-c", FORKED, playbook_url]
-    told = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": package}
-    )
-    assert told.returncode == 0, told.stderr
+    script(FORKED, playbook_url)

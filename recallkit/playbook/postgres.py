@@ -50,9 +50,12 @@ class PostgresStore(Store):
         try:
             connection.execute("SET synchronous_commit = on")
             connection.execute("SET client_min_messages = warning")
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self.schema}") if not self._has_schema(
-                connection
-            ) else None
+            if not self._has_schema(connection):
+                # under the writer's lock: two that make it at once would fail, IF NOT EXISTS or not
+                connection.execute("BEGIN")
+                connection.execute(f"SELECT pg_advisory_xact_lock({self._number}, {WRITER})")
+                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self.schema}")
+                connection.execute("COMMIT")
             connection.execute(f"SET search_path = {self.schema}")
         except self._driver.Error:
             connection.close()
