@@ -199,6 +199,17 @@ def test_any_json_data_comes_back_as_it_was_published(data: Any) -> None:
     assert read_publication(publication.text, NOW).text == publication.text
 
 
+def test_many_at_once_are_each_compared_with_what_is_recorded(playbook: rk.Playbook) -> None:
+    many = [event(id=f"o-{number}", data=number) for number in range(1_100)]
+    playbook.publish_events(many[5:700:3])
+    told = playbook.publish_events(many)
+    assert [each["data"] for each in told] == list(range(1_100))
+    assert len(playbook.history()) == 1_100
+    with pytest.raises(rk.Conflict, match="o-1099"):
+        playbook.publish_events([*many[:1_099], event(id="o-1099", data="another"), event(id="new")])
+    assert len(playbook.history()) == 1_100
+
+
 def test_the_events_after_a_position_are_read_by_the_beginning_of_their_type(playbook: rk.Playbook) -> None:
     for type in ("a.x", "a%y", "ab", "b.x", "A.x"):
         playbook.publish_event({"source": "/s", "type": type, "id": type})

@@ -79,7 +79,8 @@ class Playbook:
 
         self._max_functions = _setting("RECALL_MAX_FUNCTIONS", max_functions, RECALL_MAX_FUNCTIONS)
         self._places = _setting("RECALL_MAX_REBUILDS", max_rebuilds, RECALL_MAX_REBUILDS)
-        if not isinstance(fold_seconds, int | float) or not 0 < fold_seconds < float("inf"):
+        seconds: Any = fold_seconds
+        if not isinstance(seconds, int | float) or not 0 < seconds < float("inf"):
             raise InvalidInput(f"fold_seconds is a number of seconds above 0; not {fold_seconds!r}.", "/fold_seconds")
         page_records = _whole("page_records", page_records)
         self._store = open_store(url)
@@ -464,10 +465,10 @@ def _checked_clock(clock: Callable[[], int] | None) -> Callable[[], int]:
         raise InvalidInput("clock is a function without arguments; it gives milliseconds since 1970.", "/clock")
 
     def checked() -> int:
-        now = clock()
+        now: Any = clock()
         if isinstance(now, bool) or not isinstance(now, int) or not 0 <= now <= LATEST_MS:
             words = "The clock gave no whole number of milliseconds of the years 1970 to 9999"
             raise InvalidInput(f"{words}: {str(now)[:40]}.", "/clock")
-        return now
+        return int(now)
 
     return checked

@@ -12,6 +12,8 @@ from recallkit.playbook.publishing import Publication, parsed, same
 from recallkit.playbook.recording import PUBLISHED, NewRecord, append, identity
 from recallkit.playbook.store import Db
 
+LOOKED_UP = 500
+
 
 def publish(db: Db, publications: Sequence[Publication], now_ms: int) -> list[Record]:
     """Record events in the writer's transaction; return each as it is stored.
@@ -24,10 +26,12 @@ def publish(db: Db, publications: Sequence[Publication], now_ms: int) -> list[Re
     told: list[Record] = []
     new: list[NewRecord] = []
     met: dict[bytes, Publication] = {}
-    for each in publications:
-        key = identity(each.event["source"], each.event["id"])
+    keys = [identity(each.event["source"], each.event["id"]) for each in publications]
+    # an id that was filled in just now is nobody else's
+    recorded = _recorded(db, [key for key, each in zip(keys, publications, strict=True) if "id" not in each.filled])
+    for key, each in zip(keys, publications, strict=True):
         known = met.get(key)
-        stored = (known.event, known.filled) if known is not None else _stored(db, key, each)
+        stored = (known.event, known.filled) if known is not None else recorded.get(key)
         if stored is None:
             met[key] = each
             new.append(_record(each, now_ms))
@@ -41,11 +45,17 @@ def publish(db: Db, publications: Sequence[Publication], now_ms: int) -> list[Re
     return told
 
 
-def _stored(db: Db, key: bytes, new: Publication) -> tuple[dict[str, Any], tuple[str, ...]] | None:
-    if "id" in new.filled:
-        return None
-    row = db.one("SELECT event, filled FROM records WHERE identity = ? ORDER BY position LIMIT 1", key)
-    return None if row is None else (parsed(str(row[0]).encode("utf-8")), tuple(str(row[1]).split(",")))
+def _recorded(db: Db, keys: list[bytes]) -> dict[bytes, tuple[dict[str, Any], tuple[str, ...]]]:
+    """Look up which events are recorded, the first of each; many at once, since each look is a trip to the store."""
+    found: dict[bytes, tuple[dict[str, Any], tuple[str, ...]]] = {}
+    for start in range(0, len(keys), LOOKED_UP):
+        part = keys[start : start + LOOKED_UP]
+        marks = ", ".join("?" * len(part))
+        sql = f"SELECT identity, event, filled FROM records WHERE identity IN ({marks}) ORDER BY position"
+        for key, event, filled in db.all(sql, *part):
+            if bytes(key) not in found:
+                found[bytes(key)] = parsed(str(event).encode("utf-8")), tuple(str(filled).split(","))
+    return found
 
 
 def _record(each: Publication, now_ms: int) -> NewRecord:
