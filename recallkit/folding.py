@@ -99,8 +99,12 @@ class Folding:
 
     @property
     def why_plain(self) -> tuple[str, ...]:
-        """Why the way is 'plain': ``asked for``, or nothing where it is another way."""
-        return ("asked for",) if self._fold.way == "plain" else ()
+        """Why the way is 'plain': asked for, or for want of memory; nothing where it is another way."""
+        if self._fold.way != "plain":
+            return ()
+        return (
+            ("what the fast way remembers did not fit the sandbox's memory",) if self._fold.forgot else ("asked for",)
+        )
 
     @property
     def standing(self) -> dict[str, Any]:

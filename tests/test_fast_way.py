@@ -69,3 +69,38 @@ def test_a_part_that_must_be_copied_under_the_name_of_the_prototype_is_written_o
     )
     assert (memo.state, memo.folded, memo.view) == ("live", 6, written.view)
     assert [memo.keyframes.before(n) for n in range(7)] == [written.keyframes.before(n) for n in range(7)]
+
+
+TINY = (
+    "export function fold(view: View, event: Event): View { const kept = view as Json[]; return [...kept, kept]; }",
+    "export function fold(view: View, event: Event): View {\n"
+    "  return event.data === 1 ? Array.from({ length: 90000 }, () => ({})) : [...(view as Json[]), []]; }",
+)
+
+
+@pytest.mark.parametrize("module", TINY, ids=["doubling", "many at once"])
+def test_what_the_fast_way_remembers_takes_no_memory_from_a_fold(module: str) -> None:
+    function = recall(module, initial=[])
+    history = rk.read_history(events(*range(24)))
+    folds = [fold_history(function.definition, history, way=way) for way in (None, "memo", "plain", "written")]
+    assert len({(fold.state, fold.folded, fold.view) for fold in folds}) == 1
+    assert len({fold.stall and (fold.stall.kind, fold.stall.error, fold.stall.seq) for fold in folds}) == 1
+    own = rk.Folding(function, folds[0])
+    assert own.at(own.folded).text == own.view_text
+    assert own.at(own.folded - 1).bytes == own.trace["view_bytes"].iloc[-2]
+
+
+@pytest.mark.parametrize("module", TINY, ids=["doubling", "many at once"])
+def test_nor_in_a_playbook(module: str, tmp_path: Path) -> None:
+    function = recall(module, initial=[])
+    folding = function.fold(events(*range(24)), plain=True)
+    with rk.Playbook(f"sqlite:///{tmp_path / 'playbook.db'}") as playbook:
+        playbook.import_history(events(*range(24)))
+        playbook.create_definition(type="recall", name="tiny", source=function.definition.source)
+        for _ in range(60):  # a busy machine takes several passes for it
+            playbook.follow()
+            standing = playbook.get_definition(type="recall", name="tiny").standing
+            if standing["state"] != "rebuilding":
+                break
+        assert (standing["state"], standing["folded"]) == (folding.state, folding.folded)
+        assert playbook.view("tiny") == folding.view

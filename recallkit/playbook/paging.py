@@ -16,7 +16,7 @@ from recallkit.events.records import history_of
 from recallkit.playbook.views import LIVE, STALLED, Moved, ViewRow
 from recallkit.sandbox import Sandbox
 from recallkit.views.fold import FOLDED, PAGE_BYTES, UNREADABLE
-from recallkit.views.session import SLICE_SECONDS, Advance, FoldSession, pages
+from recallkit.views.session import REMEMBERING, SLICE_SECONDS, Advance, FoldSession, pages, way_of
 from recallkit.views.stalls import Kind, Stall, make_stall, stopped_at
 
 if TYPE_CHECKING:
@@ -164,6 +164,7 @@ class Share:
         self._fold_seconds = fold_seconds
         self._stopping = stopping
         self._text = text
+        self._way = way_of(definition) if session is None else session.way
         self._now = _Progress()
         self._saved = _Progress()
         self._stop = 0
@@ -207,6 +208,7 @@ class Share:
                 initial=self._saved.text,
                 folded=self._view.folded + self._saved.folds,
                 seconds=self._fold_seconds,
+                way=self._way,
             )
         return self.session
 
@@ -301,6 +303,12 @@ class Share:
 
     def _finish(self, end: _End) -> None:
         """End at the event that stands next, with the view as it was before it."""
+        if end.stall is not None and end.stall.kind == "memory" and self._way in REMEMBERING:
+            # again from the last view that is known, without what the way remembers
+            self._way = "plain"
+            self._drop()
+            self._now = replace(self._saved, passed=list(self._saved.passed))
+            return
         at = self._now.handled
         if self._now.text is None and self.session is not None and self.session.alive:
             try:

@@ -11,7 +11,7 @@ from recallkit.errors import EngineError, InvalidInput
 from recallkit.views.interrupts import Interrupts, undisturbed
 from recallkit.views.keyframes import Keyframes
 from recallkit.views.selection import Selection, select
-from recallkit.views.session import Advance, FoldSession, Way, pages, way_of
+from recallkit.views.session import REMEMBERING, Advance, FoldSession, Way, pages, way_of
 from recallkit.views.stalls import Stall, make_stall, stopped_at
 from recallkit.views.trace import Ledger
 
@@ -58,6 +58,8 @@ class Fold:
         How the view was checked after each fold: 'fast', 'memo', 'owned', 'plain' or 'written'.
     copied : int
         How many of the views were written out and read back.
+    forgot : bool
+        Whether it went on in the plain way where what a faster one remembers did not fit the sandbox's memory.
     """
 
     definition: RecallDefinition
@@ -73,6 +75,7 @@ class Fold:
     name: str | None = None
     way: Way = "fast"
     copied: int = 0
+    forgot: bool = False
 
     @property
     def folded(self) -> int:
@@ -360,6 +363,11 @@ class _Driver:
 
     def _stall(self, kind: str, known: dict[str, object] | None, steps: int = 0, *, tries: int = 1) -> None:
         fold = self.fold
+        if kind == "memory" and fold.way in REMEMBERING:
+            fold.way, fold.forgot = "plain", True
+            if self.session is not None:
+                self.session.close()
+            return
         fold.state = "stalled"
         seq = int(fold.selection.seqs[fold.done])
         stall = make_stall(
@@ -381,7 +389,7 @@ def view_after(fold: Fold, folded: int, session: FoldSession | None = None) -> s
     if start == folded:
         return text
     own = session is None
-    session = session or FoldSession(fold.definition, initial=text, folded=start)
+    session = session or FoldSession(fold.definition, initial=text, folded=start, way=fold.way)
     try:
         if not own:
             session.restore(text, start)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from recallkit.bounds import (
     FILTER_CHECKPOINTS,
@@ -43,6 +43,11 @@ Way = Literal["fast", "memo", "owned", "plain", "written"]
 def way_of(definition: RecallDefinition) -> Way:
     """Return how a document's views are checked: 'owned' where its module may write to what it did not make."""
     return "owned" if definition.writes else "fast"
+
+
+# The ways that remember each part of the view, in the sandbox's memory beside it: a view of very many tiny parts may
+# fit without that and not with it, so a fold that runs out of memory in one of them is done again in the plain way.
+REMEMBERING: Final[tuple[Way, ...]] = ("fast", "memo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +112,7 @@ class FoldSession:
     ) -> None:
         self._definition = definition
         self._seconds = seconds
-        self._way = way or way_of(definition)
+        self.way = way or way_of(definition)
         self._page_length = 0
         self.sandbox = Sandbox(memory_bytes=FOLD_MEMORY_BYTES, frozen=True)
         self.refused = self.sandbox.load_module(definition.module)
@@ -128,7 +133,7 @@ class FoldSession:
             "milliseconds": self._seconds * 1_000,
             "viewBytes": VIEW_BYTES,
             "folded": folded,
-            "way": self._way,
+            "way": self.way,
         }
         if self._definition.view_schema is not None:
             settings["schema"] = self._definition.view_schema

@@ -149,7 +149,8 @@ class Timeline:
             return self._keep(number, text)
         session = self._session
         if session is None or not session.alive:
-            session = self._session = FoldSession(self._fold.definition, initial=text, folded=start)
+            fold = self._fold
+            session = self._session = FoldSession(fold.definition, initial=text, folded=start, way=fold.way)
         elif not start <= self._position <= number:
             session.restore(text, start)
         else:
