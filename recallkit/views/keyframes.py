@@ -10,7 +10,7 @@ from recallkit.bounds import MIB
 # Caches are bounded in bytes, not in steps: past this, every second keyframe is dropped and fewer are kept.
 KEYFRAME_BYTES = 64 * MIB
 # Seeking folds again what lies after a keyframe: half of this on average.
-SPACING_MS = 40.0
+SPACING_MS = 20.0
 
 
 class Keyframes:
@@ -19,7 +19,7 @@ class Keyframes:
     Parameters
     ----------
     every : int, optional
-        Folds between two keyframes. When left out they are apart by what folding took: 40 ms, more where the view is
+        Folds between two keyframes. When left out they are apart by what folding took: 20 ms, more where the view is
         large, so that they cost little at any size. Whenever they pass `most_bytes` every second one is dropped.
     initial : str
         The view before any event, as JSON text.
