@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import uuid
 import warnings
@@ -16,6 +17,10 @@ from hypothesis import HealthCheck, settings
 import recallkit as rk
 
 ROOT = Path(__file__).parent.parent
+
+# A shell starts what runs in its background deaf to Ctrl-C; the processes that its tests start would be so too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: the tests assert no timings. In CI the same examples on every run, so that a failure can be repeated.
 settings.register_profile(

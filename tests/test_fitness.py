@@ -23,6 +23,7 @@ FITNESS = fitness_source()
 # the bytes of a text in UTF-8, where the page loop has a native one
 UTF8 = """(text) => { let bytes = 0; for (let i = 0; i < text.length; i++) { const unit = text.charCodeAt(i);
   bytes += unit < 128 ? 1 : unit < 2048 ? 2 : unit >= 0xd800 && unit < 0xdc00 ? (i++, 4) : 3; } return bytes; }"""
+SIZE = f"(value) => ({UTF8})(JSON.stringify(value))"
 
 
 def unfit_of(body: str) -> tuple[str, str] | None:
@@ -260,7 +261,8 @@ def engine() -> Iterator[Sandbox]:
 
 
 def ask(sandbox: Sandbox, body: str, *values: Any) -> Any:
-    source = f"(...texts) => {{ const fitness = ({FITNESS})({UTF8}); const given = texts.map((text) => JSON.parse(text)); {body} }}"
+    made = f"const fitness = ({FITNESS})({UTF8}, {SIZE}); const given = texts.map((text) => JSON.parse(text));"
+    source = f"(...texts) => {{ {made} {body} }}"
     return json.loads(sandbox.call(source, *(json.dumps(value) for value in values), checkpoints=2000))
 
 
