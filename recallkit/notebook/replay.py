@@ -26,7 +26,7 @@ def replay(fold: Fold, start: int = 0, stop: int | None = None) -> Iterator[tupl
         yield number, text
     if number >= stop:
         return
-    session = FoldSession(fold.definition, initial=text, folded=number, way=fold.way)
+    session = FoldSession(fold.definition, initial=text, folded=number, way=fold.way, again=True)
     try:
         while number < stop:
             count = min(stop - number, _stretch(fold, number))

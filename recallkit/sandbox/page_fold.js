@@ -136,10 +136,13 @@ const folding = {
     settings = parse(text);
     fold = subject?.fold ?? null;
     view = parse(initial);
-    viewText = stringify(view);
-    viewBytes = utf8(viewText);
     spoiled = false;
+    // where a fold may write to its view before it fails, the text of the view before it is at hand
+    viewText = settings.way === 'plain' || settings.way === 'written' ? stringify(view) : null;
+    viewBytes = measure(view);
+    if (viewBytes < 0) viewBytes = utf8(written());
     light = settings.way === 'fast';
+    readings = 0;
     const unwritten = light || settings.way === 'memo';
     folded = settings.folded;
     sinceFrame = foldsSinceFrame = 0;

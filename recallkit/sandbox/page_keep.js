@@ -18,13 +18,16 @@ const size = (value) => {
 // How many hold what is measured when nothing but the page loop does: step's variable, keep's and measure's argument, and
 // the native function's.
 const OURS = 4;
-// Reading so many members takes as long as the fast way's memory of them.
+// Reading so many members takes as long as the fast way's memory of them; and building that memory as long as so many
+// readings, so that a short way from a keyframe does without.
 const LIGHT = 1000;
+const SHORT = 64;
 const fitness = makeFitness(utf8, size);
 
 let checkView = null;
 let memo = null;
 let light = true;
+let readings = 0;
 const revised = { __proto__: null, count: 0, values: [], olds: [], added: [], counts: [] };
 let view = null;
 let spoiled = false; // whether a fold that may write to its view was given it, and did not return
@@ -48,7 +51,7 @@ const keep = (value) => {
   if (memo !== null && light) {
     bytes = measure(value);
     back = value;
-    light = control[18] <= LIGHT;
+    light = control[18] <= LIGHT || ++readings < SHORT;
     if (!light) memo = fitness.makeMemo(new Memory(), revised); // what it knew is of an older view
     revised.count = 0;
   } else if (memo !== null) {

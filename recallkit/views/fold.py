@@ -389,7 +389,7 @@ def view_after(fold: Fold, folded: int, session: FoldSession | None = None) -> s
     if start == folded:
         return text
     own = session is None
-    session = session or FoldSession(fold.definition, initial=text, folded=start, way=fold.way)
+    session = session or FoldSession(fold.definition, initial=text, folded=start, way=fold.way, again=True)
     try:
         if not own:
             session.restore(text, start)

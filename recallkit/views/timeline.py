@@ -150,7 +150,7 @@ class Timeline:
         session = self._session
         if session is None or not session.alive:
             fold = self._fold
-            session = self._session = FoldSession(fold.definition, initial=text, folded=start, way=fold.way)
+            session = self._session = FoldSession(fold.definition, initial=text, folded=start, way=fold.way, again=True)
         elif not start <= self._position <= number:
             session.restore(text, start)
         else:
