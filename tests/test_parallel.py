@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import signal
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,39 @@ export function fold(view: View, event: Event): View {
   return { count: (view as any).count + 1 };
 }
 """
+
+
+@contextlib.contextmanager
+def once(begun: Callable[[], bool], act: Callable[[], None]) -> Iterator[None]:
+    """Act half a second after what runs inside has begun, however fast this machine is; a failure of it is raised."""
+    left = threading.Event()
+    failed: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            while not begun():
+                if left.wait(0.02):
+                    raise AssertionError("it ended before it was seen to begin")
+            if left.wait(0.5):
+                raise AssertionError("it ended within half a second: too soon to be disturbed")
+            act()
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    try:
+        yield
+    finally:
+        left.set()
+        thread.join()
+    if failed:
+        raise failed[0]
+
+
+def kill_all(pids: Iterable[int]) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
 
 
 def counter(by: int) -> rk.RecallFunction:
@@ -172,7 +206,7 @@ def test_ctrl_c_keeps_what_was_folded_and_each_goes_on() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="the worker is killed by a signal")
 def test_a_sandbox_that_is_killed_holds_none_back_and_changes_nothing() -> None:
-    history = counted(40)
+    history = counted(200)
     killed: list[int] = []
 
     def kill() -> None:
@@ -181,17 +215,12 @@ def test_a_sandbox_that_is_killed_holds_none_back_and_changes_nothing() -> None:
         for pid in killed:
             os.kill(pid, signal.SIGKILL)
 
-    timer = threading.Timer(1.5, kill)
-    timer.start()
-    try:
+    with once(lambda: len(pool._all) > len(pool._idle), kill):
         foldings = rk.fold_all([rk.load(ENDLESS) for _ in range(3)] + [counter(1)], history, workers=2)
-    finally:
-        timer.cancel()
-        timer.join()
     assert killed
     assert [folding.state for folding in foldings] == ["live"] * 4
-    assert [folding.view for folding in foldings] == [{"count": 40}] * 4
-    assert [len(folding.trace) for folding in foldings] == [40] * 4
+    assert [folding.view for folding in foldings] == [{"count": 200}] * 4
+    assert [len(folding.trace) for folding in foldings] == [200] * 4
 
 
 def test_many_that_stall_or_are_refused_stay_in_their_places() -> None:
@@ -282,14 +311,9 @@ def test_ctrl_c_on_a_cluster_keeps_what_was_folded(client: Any) -> None:
 def test_a_machine_of_the_cluster_that_is_killed_holds_none_back(client: Any) -> None:
     client.wait_for_workers(2)
     before = set(client.run(os.getpid).values())
-    timer = threading.Timer(2, lambda: [os.kill(pid, signal.SIGKILL) for pid in before])
-    timer.start()
-    try:
-        foldings = rk.fold_all([rk.load(ENDLESS) for _ in range(3)], counted(40), client=client)
-    finally:
-        timer.cancel()
-        timer.join()
-    assert [folding.view for folding in foldings] == [{"count": 40}] * 3
+    with once(lambda: any(client.processing().values()), lambda: kill_all(before)):
+        foldings = rk.fold_all([rk.load(ENDLESS) for _ in range(3)], counted(200), client=client)
+    assert [folding.view for folding in foldings] == [{"count": 200}] * 3
     client.wait_for_workers(2)
     assert not before & set(client.run(os.getpid).values())
 
@@ -302,13 +326,8 @@ def test_a_cluster_that_loses_every_machine_again_and_again_is_told_in_words(
     monkeypatch.setattr(parallel_cluster, "LOSSES", 1)
     client.wait_for_workers(2)
     pids = list(client.run(os.getpid).values())
-    timer = threading.Timer(2, lambda: [os.kill(pid, signal.SIGKILL) for pid in pids])
-    timer.start()
-    try:
-        (lost,) = rk.fold_all([rk.load(ENDLESS)], counted(200), client=client)
-    finally:
-        timer.cancel()
-        timer.join()
+    with once(lambda: any(client.processing().values()), lambda: kill_all(pids)):
+        (lost,) = rk.fold_all([rk.load(ENDLESS)], counted(400), client=client)
     assert isinstance(lost.error, rk.Unavailable)
     with pytest.raises(rk.Unavailable, match="lost the machine that folded this"):
         _ = lost.view
