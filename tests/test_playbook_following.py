@@ -24,6 +24,9 @@ COUNTS = """export function fold(view: View, event: Event): View {
   %s
 }"""
 ADDS = recall_text(COUNTS % "return view;")
+MANY_LISTS = recall_text("""export function fold(view: View): View {
+  return Array.isArray(view) ? view : Array.from({ length: 150000 }, () => []);
+}""")
 RAISES = recall_text(COUNTS % "throw new Error('not a number');")
 NATIVE = recall_text(COUNTS % "return 'a'.repeat(4e6).indexOf('a'.repeat(2e6) + 'b');")
 
@@ -320,9 +323,9 @@ import recallkit.sandbox.worker as worker
 do_call = worker.Host.do_call
 seen = {"marked": False}
 def dying(self, header, blobs):
-    if header["name"] == "load":
+    if header["name"] == "page":
         seen["marked"] = b'"crash"' in blobs[0]
-    if header["name"] == "run" and seen["marked"]:
+    if header["name"] in ("page", "run") and seen["marked"]:
         os._exit(9)
     return do_call(self, header, blobs)
 worker.Host.do_call = dying
@@ -368,19 +371,23 @@ def test_a_worker_that_crashes_on_twenty_passes_stalls_the_view(tmp_path: Any) -
 def test_a_page_too_large_for_the_sandbox_is_folded_in_parts(
     playbook: rk.Playbook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load_texts = FoldSession.load_texts
+    """As many small lists as a page's 2 MiB of text can hold nearly take the 64 MiB: no room is left for the view's."""
+    endings = []
+    receive = FoldSession.receive
 
-    def refusing(self: FoldSession, page: bytes, masks: str, length: int) -> None:
-        load_texts(self, page, masks, length)
-        if length > 3:
-            self.page_refused = "memory"
+    def told(self: FoldSession, *given: Any) -> Any:
+        advance = receive(self, *given)
+        endings.append(advance.ended)
+        return advance
 
-    monkeypatch.setattr(FoldSession, "load_texts", refusing)
-    save(playbook, "adds")
-    playbook.import_history(events(*range(20)))
+    monkeypatch.setattr(FoldSession, "receive", told)
+    save(playbook, "lists", source=MANY_LISTS)
+    lists = [[]] * 60_000
+    playbook.import_history([{**event, "data": lists} for event in events(*range(22))])
     playbook.catch_up()
-    assert playbook.view("adds") == sum(range(20))
-    assert standing(playbook, "adds")["folded"] == 20
+    assert {"stalled", "unread", "memory"} & set(endings)  # it was tried in full
+    assert playbook.view("lists") == [[]] * 150_000
+    assert standing(playbook, "lists")["folded"] == 22
 
 
 # -- in the background ----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from small_documents import events, recall, recall_text
 
@@ -63,6 +63,7 @@ def test_a_view_that_cannot_keep_up_falls_behind_more_and_more() -> None:
     costs=st.lists(st.one_of(st.floats(0, 4_000), st.just(float("nan"))), min_size=60, max_size=60),
     woken=st.booleans(),
 )
+@example(gaps=[5e-324], costs=[0.0] * 60, woken=False)
 def test_every_record_is_read_once_after_it_arrived(gaps: list[float], costs: list[float], woken: bool) -> None:
     arrivals = np.cumsum(gaps)
     pages = replay_lag(arrivals, np.array(costs[: len(gaps)]), woken=woken, page_records=7)

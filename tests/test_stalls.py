@@ -276,7 +276,7 @@ def test_a_fold_past_its_seconds_stalls_also_inside_native_work(body: str) -> No
 
 def test_a_fold_past_its_seconds_is_tried_as_often_as_told_before_it_stalls(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = []
-    monkeypatch.setattr(FoldSession, "load_texts", _counting(FoldSession.load_texts, opened))
+    monkeypatch.setattr(FoldSession, "__init__", _counting(FoldSession.__init__, opened))
     folding = folded(NATIVE, 1, 2, "bad", 3, seconds=0.1, tries=3)
     assert told(folding) == ("time", None, "The fold ran out of its 0.1 seconds 3 times and was stopped")
     assert len(opened) >= 3
@@ -330,25 +330,25 @@ def test_a_fold_has_10_seconds() -> None:
 
 
 def _counting(function: Any, calls: list[Any]) -> Any:
-    def counted(*arguments: Any) -> Any:
+    def counted(*arguments: Any, **options: Any) -> Any:
         calls.append(arguments)
-        return function(*arguments)
+        return function(*arguments, **options)
 
     return counted
 
 
 # -- crash -----------------------------------------------------------------------------------------
 
-# Makes a worker process that dies, without a word, in the call `run` number `CALL` of a page that holds the marker.
+# Makes a worker process that dies, without a word, at the call number `CALL` that folds a page with the marker in it.
 DIES = """
 import os
 import recallkit.sandbox.worker as worker
 do_call = worker.Host.do_call
 seen = {"marked": False, "runs": 0}
 def dying(self, header, blobs):
-    if header["name"] == "load":
+    if header["name"] == "page":
         seen.update(marked=b'"crash"' in blobs[0], runs=0)
-    if header["name"] == "run" and seen["marked"]:
+    if header["name"] in ("page", "run") and seen["marked"]:
         seen["runs"] += 1
         if seen["runs"] == %d:
             os._exit(9)
@@ -407,6 +407,41 @@ def test_a_worker_killed_from_outside_loses_nothing(monkeypatch: pytest.MonkeyPa
     assert killed
     assert killed[0] != os.getpid()
     assert (folding.state, folding.view, folding.folded) == ("live", sum(range(50)), 50)
+
+
+MANY_LISTS = """export function fold(view: View): View {
+  return Array.isArray(view) ? view : Array.from({ length: 150000 }, () => []);
+}"""
+
+
+def test_a_page_that_does_not_fit_the_sandbox_is_folded_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many small lists as a page's 2 MiB of text can hold nearly take the 64 MiB: no room is left for the view's."""
+    endings = []
+    receive = FoldSession.receive
+
+    def told(self: FoldSession, *given: Any) -> Any:
+        advance = receive(self, *given)
+        endings.append(advance.ended)
+        return advance
+
+    monkeypatch.setattr(FoldSession, "receive", told)
+    lists = [[]] * 60_000
+    history = rk.read_history([{**event, "data": lists} for event in events(*range(22))])
+    folding = recall(MANY_LISTS).fold(history)
+    assert {"stalled", "unread", "memory"} & set(endings)  # it was tried in full
+    assert folding.stall is None
+    assert (folding.folded, folding.view) == (22, [[]] * 150_000)
+    assert (folding.trace.view_bytes == 450_001).all()
+
+
+def test_an_event_that_does_not_fit_the_sandbox_stalls_the_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = [[]] * 1_500_000
+    history = rk.read_history([*events(1, 2), {**events(3)[0], "id": "large", "data": lists}])
+    folding = recall(COUNTS % "return view;").fold(history)
+    assert told(folding)[0] == "memory"
+    assert (folding.folded, folding.view) == (2, 3)
+    assert folding.stall is not None
+    assert folding.stall.event["id"] == "large"
 
 
 # -- which verdict wins ----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recallkit.bounds import FOLD_SECONDS, MIB
 from recallkit.errors import InvalidInput
 from recallkit.views.selection import Selection
-from recallkit.views.session import FoldSession
+from recallkit.views.session import FoldSession, page_of
 
 if TYPE_CHECKING:
     from recallkit.views.fold import Fold
@@ -52,13 +52,13 @@ def _views(fold: Fold, session: FoldSession, start: int, stop: int) -> list[str]
     taken = fold.ledger.seqs(start, stop)
     rows = fold.selection.seqs.searchsorted(taken)
     part = Selection(taken, fold.selection.masks[rows], fold.selection.sizes[rows])
-    session.load(fold.history, part, 0, len(taken))
+    session.load(page_of(fold.history, part, 0, len(taken)))
     texts: list[str] = []
     done = 0
     while done < len(taken):
         advance = session.advance(done, seconds=FOLD_SECONDS, every=1)
         if advance.next <= done or advance.ended not in ("page", "until"):
             raise InvalidInput(f"The fold did not repeat itself at event {int(taken[done])}.")
-        texts += [text for _, text in session.frames()]
+        texts += [text for _, text in advance.frames]
         done = advance.next
     return texts

@@ -15,9 +15,10 @@ from recallkit.errors import EngineError, RecallkitError
 from recallkit.events.records import history_of
 from recallkit.playbook.views import LIVE, STALLED, Moved, ViewRow
 from recallkit.sandbox import Sandbox
-from recallkit.views.fold import FOLDED, PAGE_BYTES, UNREADABLE
-from recallkit.views.session import REMEMBERING, SLICE_SECONDS, Advance, FoldSession, pages, way_of
+from recallkit.views.fold import PAGE_BYTES
+from recallkit.views.session import REMEMBERING, SLICE_SECONDS, Advance, FoldSession, crowded, page_of, pages, way_of
 from recallkit.views.stalls import Kind, Stall, make_stall, stopped_at
+from recallkit.views.trace import FOLDED, MICROSECONDS, OUTCOME, STEPS, UNREADABLE
 
 if TYPE_CHECKING:
     from recallkit.definitions.recall import RecallDefinition
@@ -167,7 +168,8 @@ class Share:
         self._way = way_of(definition) if session is None else session.way
         self._now = _Progress()
         self._saved = _Progress()
-        self._stop = 0
+        self._start = self._stop = 0
+        self._most_bytes = PAGE_BYTES
         self.began: float | None = None
         self._suspect_until = 0
         self._goal: tuple[int, _End] | None = None
@@ -220,25 +222,18 @@ class Share:
     def _chunk(self) -> None:
         session = self._open()
         start = self._now.handled
-        stop = pages(self._selection.sizes, start, PAGE_RECORDS, PAGE_BYTES)
+        stop = pages(self._selection.sizes, start, PAGE_RECORDS, self._most_bytes)
         if start < self._suspect_until:
             # one of these events ended a worker or did not fit: half as many at a time, until it stands alone
             stop = min(stop, start + max(1, (self._suspect_until - start) // 2))
         if self._goal is not None:
             stop = min(stop, self._goal[0])
-        self._stop = stop
+        self._start, self._stop = start, stop
         if session.refused is not None:
             self._now.text = self._saved.text
             self._end = _End(self._stall("refused", {"words": session.refused}))
             return
-        session.load(self._page.history, self._selection, start, stop)
-        if session.page_refused is not None:
-            self._drop()
-            if stop - start == 1:
-                self._finish(_End(self._stall("memory", None)))
-            else:
-                self._suspect_until = stop
-            return
+        session.load(page_of(self._page.history, self._selection, start, stop))
         self.began = self.began or time.monotonic()
         while self._now.handled < stop and self._end is None and session.alive and not self._spent():
             if self._stopping.is_set():
@@ -253,26 +248,29 @@ class Share:
             self._saved = replace(self._now, passed=list(self._now.passed))
 
     def _take(self, advance: Advance, start: int) -> None:
-        now = self._now
-        for row in advance.rows:
-            seq = int(self._selection.seqs[now.handled])
-            outcome = int(row[3])
-            if outcome == FOLDED:
-                now.folds += 1
-                now.steps += int(row[1])
-                now.microseconds += row[2]
-                now.last = seq
-                now.text = None
-            elif outcome == UNREADABLE:
-                now.passed.append(seq)
-            now.handled += 1
+        now, rows = self._now, advance.rows
+        seqs = self._selection.seqs[now.handled : now.handled + len(rows)]
+        folded = rows[:, OUTCOME] == FOLDED
+        if folded.any():
+            now.folds += int(folded.sum())
+            now.steps += int(rows[folded, STEPS].sum())
+            now.microseconds += float(rows[folded, MICROSECONDS].sum())
+            now.last = int(seqs[folded][-1])
+            now.text = None
+        now.passed += seqs[rows[:, OUTCOME] == UNREADABLE].tolist()
         now.handled = start + advance.next
 
     def _ended(self, advance: Advance) -> None:
         ended, steps = advance.ended, advance.reply.steps
         known: Any = advance.stall
-        if ended == "stalled" and known is not None:
-            spent = int(advance.rows[-1][1]) if advance.rows else 0
+        if crowded(advance, self._stop - self._start):
+            # the other events lay in the sandbox beside it: whether it fits is told by the event alone
+            self._most_bytes = max(1, int(self._selection.sizes[self._start : self._stop].sum()) // 2)
+            if ended != "unread":
+                self._suspect_until = self._now.handled + 1
+            self._drop()
+        elif ended == "stalled" and known is not None:
+            spent = int(advance.rows[-1, STEPS]) if len(advance.rows) else 0
             self._finish(_End(self._stall(known["kind"], known, spent)))
         elif ended == "work" and advance.reply.phase in ("fold", "filter", "check"):
             self._finish(_End(self._stall("work", stopped_at(advance.reply.phase), steps)))
@@ -284,7 +282,10 @@ class Share:
             self._finish(_End(failure="time", steps=steps, known=stopped_at(advance.reply.phase)))
         elif ended == "stopped":
             raise Aborted
-        elif advance.reply.rows or self._stop - self._now.handled == 1:
+        elif ended == "unread":
+            self._drop()
+            self._finish(_End(self._stall("memory", None)))
+        elif advance.reply.ledger or self._stop - self._now.handled == 1:
             self._finish(_End(failure="crash"))
         else:
             self._died()

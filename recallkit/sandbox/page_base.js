@@ -29,7 +29,7 @@ const ledger = new Float64Array(ledgerBuffer);
 const numbers = new Float64Array(numbersBuffer);
 const COLUMNS = 5;
 const PERIOD = 10000;
-const PHASE = { idle: 0, filter: 1, fold: 2, check: 3, describe: 4, schema: 5 };
+const PHASE = { idle: 0, filter: 1, fold: 2, check: 3, describe: 4, schema: 5, load: 6 };
 const WHY_MEMORY = 2;
 // What writing out a returned value may spend, apart from the call: a getter or a Proxy in it may never come back,
 // and what does not end is stopped by its work on every machine. A view or an output at its bound spends under 30.

@@ -161,16 +161,21 @@ const folding = {
     return '';
   },
   load(page, maskText) {
+    control[10] = 0;
+    control[11] = PHASE.load;
+    events = masks = null; // the page before makes room
     events = parse(page);
     masks = parse(maskText);
     next = 0;
-    frames = [];
-    frameFolds = [];
+    control[11] = PHASE.idle;
     return '';
   },
+  // Both: one call of the host a page, where it folds to its end.
+  page: (page, maskText, ...rest) => folding.load(page, maskText) + apply(folding.run, undefined, rest),
   // Folds on from where the page stands, until its end, the moment given, or `most` folds; the ledger has a row an event.
   // A keyframe is kept after so many folds (`every`), or once the folds since the last took so many milliseconds (`spacing`)
-  // and by so many milliseconds a byte (`price`) more than writing this view out; 0: none is kept in that way.
+  // and by so many milliseconds a byte (`price`) more than writing this view out; 0: none is kept in that way. The first
+  // line of what it gives tells how far it came; each line after it is a keyframe.
   run(milliseconds, most, every, spacing, price) {
     let moment = now();
     const until = moment + +milliseconds;
@@ -215,13 +220,15 @@ const folding = {
       }
     }
     control[11] = PHASE.idle;
-    return stringify({ next, folded, ended, stall, copied, frames: frames.length });
+    const told = [stringify({ next, folded, ended, stall, copied, frames: frameFolds })];
+    apply(push, told, frames);
+    frames = frameFolds = null;
+    return apply(join, told, ['\n']);
   },
   // After an interruption: where the page stands, and what was known of the stall.
   state() {
     unbounded();
-    return stringify({ next, folded, ended: 'interrupted', stall, copied, frames: 0 });
+    return stringify({ next, folded, ended: 'interrupted', stall, copied, frames: [] });
   },
-  frames: () => (frames.length === 0 ? '' : stringify(frameFolds) + '\n' + apply(join, frames, ['\n'])),
   view: written,
 };

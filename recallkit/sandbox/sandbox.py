@@ -10,7 +10,6 @@ import contextlib
 import functools
 import json
 import os
-import struct
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,7 @@ from recallkit.sandbox.schema_parts import schema_source
 
 LEDGER_ROWS = 1_000
 WHY = {1: "work", 2: "memory", 3: "time", 4: "stopped"}
-PHASES = ("idle", "filter", "fold", "check", "describe", "schema")
+PHASES = ("idle", "filter", "fold", "check", "describe", "schema", "load")
 
 
 @functools.cache
@@ -57,8 +56,8 @@ class Reply:
         Which event of the page it was at, and what it was doing with it.
     steps : int
         The steps of the guarded call that was cut short.
-    rows : list of tuple
-        The ledger: bytes, steps, microseconds, outcome, memory pages for each event asked for.
+    ledger : bytes
+        A row of five doubles for each event asked for: bytes, steps, microseconds, outcome, memory pages.
     alive : bool
         Whether the sandbox can be used further.
     """
@@ -68,7 +67,7 @@ class Reply:
     index: int = 0
     phase: str = "idle"
     steps: int = 0
-    rows: tuple[tuple[float, ...], ...] = ()
+    ledger: bytes = b""
     alive: bool = True
 
 
@@ -210,8 +209,7 @@ class Sandbox:
 
     def _read(self, header: dict[str, Any], blobs: list[bytes]) -> Reply:
         text = blobs[0].decode("utf-8", "surrogatepass") if blobs and "overtime" not in header else ""
-        table = blobs[-1] if blobs and ("overtime" in header or len(blobs) > 1) else b""
-        rows = tuple(struct.iter_unpack(f"<{LEDGER_COLUMNS}d", table))
+        ledger = blobs[-1] if blobs and ("overtime" in header or len(blobs) > 1) else b""
         if "overtime" in header:
             self.kill()
         cut = self._cut(header)
@@ -220,7 +218,7 @@ class Sandbox:
         spent = header.get("checkpoints", 0) * 10_000 + (10_000 - header.get("left", 10_000))
         phase = PHASES[header.get("phase", 0)]
         alive = "overtime" not in header and "trap" not in header
-        return Reply(text, cut, header.get("index", 0), phase, spent, rows, alive)
+        return Reply(text, cut, header.get("index", 0), phase, spent, ledger, alive)
 
     @staticmethod
     def _cut(header: dict[str, Any]) -> str | None:

@@ -11,9 +11,9 @@ from recallkit.errors import EngineError, InvalidInput
 from recallkit.views.interrupts import Interrupts, undisturbed
 from recallkit.views.keyframes import Keyframes
 from recallkit.views.selection import Selection, select
-from recallkit.views.session import REMEMBERING, Advance, FoldSession, Way, pages, way_of
+from recallkit.views.session import REMEMBERING, Advance, FoldSession, Page, Way, crowded, page_of, pages, way_of
 from recallkit.views.stalls import Stall, make_stall, stopped_at
-from recallkit.views.trace import Ledger
+from recallkit.views.trace import FOLDED, OUTCOME, STEPS, UNREADABLE, Ledger
 
 if TYPE_CHECKING:
     from recallkit.definitions.recall import RecallDefinition
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 PAGE_BYTES = 2 * MIB
 STOP_SECONDS = 0.7
 LOOK_SECONDS = 0.25
-FOLDED, UNREADABLE = 1, 2
 
 
 # told how many of the considered events are done, and how many there are; see progress.py
@@ -150,6 +149,15 @@ def go_on(fold: Fold, *, watcher: Watcher | None = None) -> None:
         _Driver(fold, PAGE_RECORDS, FOLD_SECONDS, 1, watcher).run()
 
 
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A page in the sandbox: considered events `start` to `stop`, so many of them `done` with."""
+
+    start: int
+    stop: int
+    done: int
+
+
 class _Driver:
     def __init__(
         self,
@@ -162,6 +170,7 @@ class _Driver:
     ) -> None:
         self.fold = fold
         self.page = page
+        self.page_bytes = PAGE_BYTES
         self.seconds = seconds
         self.tries = tries
         self.watcher = watcher
@@ -171,6 +180,8 @@ class _Driver:
         self.failed_at = -1
         self.suspect_until = 0
         self.frames: list[tuple[int, str]] = []
+        self.sent: _Sent | None = None  # what the sandbox folds now
+        self.ahead: Page | None = None  # the page after it, where it is known
         self.interrupts = Interrupts()
 
     def run(self) -> None:
@@ -191,9 +202,12 @@ class _Driver:
         try:
             self.interrupts.listen()
             while fold.done < len(fold.selection) and fold.state == "live":
-                if self.stop is not None and self.stop.is_set():
-                    raise KeyboardInterrupt
-                self._page()
+                if self.sent is None:
+                    if self.stop is not None and self.stop.is_set():
+                        raise KeyboardInterrupt
+                    self._begin()
+                else:
+                    self._turn()
             fold.view = self._last_view()
             self._keep_frames()
         except KeyboardInterrupt:
@@ -240,54 +254,70 @@ class _Driver:
             )
         return self.session
 
-    def _page(self) -> None:
+    def _begin(self) -> None:
+        """Send the next page into the sandbox, and let it fold."""
         fold = self.fold
-        start = fold.done
-        stop = pages(fold.selection.sizes, start, self.page, PAGE_BYTES)
-        if start < self.suspect_until:
-            # one of these events crashed a worker or did not fit: half as many at a time, until it stands alone
-            stop = min(stop, start + max(1, (self.suspect_until - start) // 2))
         session = self._open()
         if session.refused is not None:
             self._stall("refused", {"words": session.refused})
             return
-        session.load(fold.history, fold.selection, start, stop)
-        if session.page_refused is not None:
-            self._page_refused(session, stop - start)
-            return
-        handled = 0
-        while handled < stop - start and fold.state == "live":
-            advance = self._advance(session, handled)
-            with undisturbed():
-                self._take(advance, start + handled)
-                handled = advance.next
-                fold.done = start + handled
-                if advance.ended not in ("page", "until"):
-                    self._ended(session, advance, stop)
-            if self.watcher is not None:
-                self.watcher(fold.done, len(fold.selection))
-            if not session.alive:
-                return
+        start = fold.done
+        stop = pages(fold.selection.sizes, start, self.page, self.page_bytes)
+        if start < self.suspect_until:
+            # one of these events crashed a worker or did not fit: half as many at a time, until it stands alone
+            stop = min(stop, start + max(1, (self.suspect_until - start) // 2))
+        session.load(page_of(fold.history, fold.selection, start, stop))
+        self._send(session, _Sent(start, stop, 0))
 
-    def _page_refused(self, session: FoldSession, length: int) -> None:
-        # the page's own events did not fit the sandbox's memory: alone, an event that does not fit stalls the view
-        session.sandbox.kill()
-        if length == 1:
-            self._stall("memory", None)
-        else:
-            self.suspect_until = self.fold.done + length
-
-    def _advance(self, session: FoldSession, handled: int) -> Advance:
+    def _send(self, session: FoldSession, sent: _Sent) -> None:
         keyframes = self.fold.keyframes
         session.send(every=keyframes.every, spacing=keyframes.spacing)
+        self.sent = sent
+
+    def _go_on(self, session: FoldSession, sent: _Sent, advance: Advance) -> None:
+        """Let the sandbox fold on at once: what it gave is taken while it does."""
+        if advance.ended == "until":
+            self._send(session, replace(sent, done=advance.next))
+        elif advance.ended == "page" and self.ahead is not None:
+            session.load(self.ahead)
+            self._send(session, _Sent(sent.stop, sent.stop + self.ahead.length, 0))
+
+    def _turn(self) -> None:
+        """Wait for what was sent, let the sandbox fold on where it can, and take what it gave."""
+        session, sent = self.session, self.sent
+        assert session is not None
+        assert sent is not None
+        advance = self._wait(session, sent)
+        self.sent = None
+        if self.fold.state == "live":
+            self._go_on(session, sent, advance)
+        with undisturbed():
+            self._take(advance, sent.start + sent.done)
+            self.fold.done = sent.start + advance.next
+            if advance.ended not in ("page", "until"):
+                self._ended(session, advance, sent)
+        if self.watcher is not None:
+            self.watcher(self.fold.done, len(self.fold.selection))
+
+    def _look_ahead(self, sent: _Sent) -> None:
+        """Make the next page's text, and compress keyframes, while the sandbox folds."""
+        self._keep_frames()
+        fold = self.fold
+        if sent.done == 0:
+            self.ahead = None
+            if self.suspect_until <= sent.stop < len(fold.selection):
+                stop = pages(fold.selection.sizes, sent.stop, self.page, self.page_bytes)
+                self.ahead = page_of(fold.history, fold.selection, sent.stop, stop)
+
+    def _wait(self, session: FoldSession, sent: _Sent) -> Advance:
         try:
-            self._keep_frames()  # compressed while the sandbox folds
-            return self._receive(session, handled)
+            self._look_ahead(sent)
+            return self._receive(session, sent.done)
         except KeyboardInterrupt:
             self.fold.state = "stopped"
             session.sandbox.stop()
             try:
-                return session.receive(handled, STOP_SECONDS)
+                return session.receive(sent.done, STOP_SECONDS)
             except (TimeoutError, KeyboardInterrupt):
                 session.sandbox.kill()  # native work that looks at nothing
                 raise KeyboardInterrupt from None
@@ -303,31 +333,34 @@ class _Driver:
         return session.receive(handled)
 
     def _take(self, advance: Advance, start: int) -> None:
-        fold = self.fold
+        fold, rows = self.fold, advance.rows
         fold.copied += advance.copied
-        seqs = fold.selection.seqs
-        for offset, row in enumerate(advance.rows):
-            outcome = int(row[3])
-            if outcome == FOLDED:
-                fold.ledger.append(int(seqs[start + offset]), row)
-            elif outcome == UNREADABLE:
-                fold.passed_over.append(int(seqs[start + offset]))
-        if advance.frames and self.session is not None:
-            self.frames += self.session.frames()
+        seqs = fold.selection.seqs[start : start + len(rows)]
+        folded = rows[:, OUTCOME] == FOLDED
+        fold.ledger.extend(seqs[folded], rows[folded])
+        fold.passed_over += seqs[rows[:, OUTCOME] == UNREADABLE].tolist()
+        self.frames += advance.frames
 
     def _keep_frames(self) -> None:
         with undisturbed():
             self.fold.keyframes.add(self.frames)
             self.frames = []
 
-    def _ended(self, session: FoldSession, advance: Advance, stop: int) -> None:
+    def _ended(self, session: FoldSession, advance: Advance, sent: _Sent) -> None:
         ended = advance.ended
         steps = advance.reply.steps
+        if crowded(advance, sent.stop - sent.start):
+            # the page's other events lay in the sandbox beside it: whether it fits is told by the event alone
+            self.page_bytes = max(1, int(self.fold.selection.sizes[sent.start : sent.stop].sum()) // 2)
+            if ended != "unread":
+                self.suspect_until = self.fold.done + 1
+            session.sandbox.kill()
+            return
         if ended == "stopped" or (self.fold.state == "stopped" and ended == "time"):
             self.fold.state = "stopped"  # at a checkpoint, or by the watchdog where there was none
         elif ended == "stalled" and advance.stall is not None:
-            last = advance.rows[-1] if advance.rows else None
-            self._stall(advance.stall["kind"], advance.stall, int(last[1]) if last else 0)
+            spent = int(advance.rows[-1, STEPS]) if len(advance.rows) else 0
+            self._stall(advance.stall["kind"], advance.stall, spent)
         elif ended == "work" and advance.reply.phase in ("fold", "filter", "check"):
             self._stall("work", stopped_at(advance.reply.phase), steps)
         elif advance.stall is not None and advance.reply.phase == "describe":
@@ -337,11 +370,14 @@ class _Driver:
             self._stall("memory", None, steps)
         elif ended == "time":
             self._again(session, "time", self.tries, steps, stopped_at(advance.reply.phase))
-        elif advance.reply.rows or stop - self.fold.done == 1:
+        elif ended == "unread":
+            session.sandbox.kill()
+            self._stall("memory", None)
+        elif advance.reply.ledger or sent.stop - self.fold.done == 1:
             self._again(session, "crash", CRASHES, 0)
         else:
             # the worker died without a word, at one of these events
-            self.suspect_until = stop
+            self.suspect_until = sent.stop
             session.close()
 
     def _again(
@@ -408,7 +444,7 @@ def refold(fold: Fold, session: FoldSession, start: int, stop: int) -> None:
     at = 0
     while at < len(taken):
         end = pages(part.sizes, at, PAGE_RECORDS, PAGE_BYTES)
-        session.load(fold.history, part, at, end)
+        session.load(page_of(fold.history, part, at, end))
         done = 0
         while done < end - at:
             advance = session.advance(done, seconds=FOLD_SECONDS)

@@ -85,7 +85,8 @@ def replay_lag(
             # nothing to read: the next pass begins with the next event, or with the next second
             now = float(arrivals[cursor])
             if not woken:
-                now = float(np.ceil(now / (PASS_SECONDS * 1_000)) * PASS_SECONDS * 1_000)
+                # the quotient of a time next to nothing is 0, and a pass is never before the event
+                now = max(now, float(np.ceil(now / (PASS_SECONDS * 1_000)) * PASS_SECONDS * 1_000))
             in_pass = 0
         elif in_pass == PAGES_PER_PASS:
             in_pass = 0  # the playbook goes on at the next pass, at once when no other playbook waits

@@ -6,8 +6,11 @@ The scrubber, the command line, the reports, the playbook and the tests all fold
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import numpy as np
 
 from recallkit.bounds import (
     FILTER_CHECKPOINTS,
@@ -18,10 +21,11 @@ from recallkit.bounds import (
 )
 from recallkit.definitions.schemas import Schema
 from recallkit.sandbox import Reply, Sandbox
+from recallkit.sandbox.protocol import LEDGER_COLUMNS
 from recallkit.views.selection import conditions
+from recallkit.views.trace import FOLDED, OUTCOME
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from recallkit.definitions.recall import RecallDefinition
@@ -34,6 +38,8 @@ NO_LIMIT = 1 << 52
 # Writing a keyframe out takes about 20 ns a byte; at 17 times that between two of them, they cost a sixteenth of the
 # folds, however large the view.
 KEYFRAME_MS_A_BYTE = 0.00035
+
+NO_ROWS = np.empty((0, LEDGER_COLUMNS))
 
 # How a view is checked after each fold (page_keep.js). All give the same; 'fast' and 'memo' are for modules that
 # write to nothing they did not make.
@@ -56,32 +62,47 @@ class Advance:
 
     Attributes
     ----------
-    rows : tuple
+    rows : ndarray
         The ledger's row for each event handled: bytes, steps, microseconds, outcome, memory pages.
     next : int
         How many of the page's events are done with.
     folded : int
         How many events the view has folded in all.
     ended : str
-        'page', 'until', 'stopped', 'stalled', or the cut 'work', 'memory', 'time', 'died'.
+        'page', 'until', 'stopped', 'stalled', 'unread' where the page's own events did not fit the memory, or the cut
+        'work', 'memory', 'time', 'died'.
     stall : dict or None
         What the page loop knows of a stall.
     reply : Reply
         As the sandbox gave it.
-    frames : int
-        How many keyframes wait to be taken with :meth:`FoldSession.frames`.
+    frames : list of tuple
+        The keyframes: after how many folds each, and the view as JSON text.
     copied : int
         How many of the views were written out and read back.
     """
 
-    rows: tuple[tuple[float, ...], ...]
+    rows: NDArray[np.float64]
     next: int
     folded: int
     ended: str
     stall: dict[str, Any] | None
     reply: Reply
-    frames: int = 0
+    frames: tuple[tuple[int, str], ...] = ()
     copied: int = 0
+
+
+class Page(NamedTuple):
+    """A page of events: a JSON array of them, the mask of each as another, and how many they are."""
+
+    text: bytes
+    masks: str
+    length: int
+
+
+def page_of(history: History, selection: Selection, start: int, stop: int) -> Page:
+    """Return considered events `start` to `stop` as a page."""
+    masks = json.dumps(selection.masks[start:stop].tolist())
+    return Page(history.page(selection.seqs[start:stop]), masks, stop - start)
 
 
 class FoldSession:
@@ -117,7 +138,8 @@ class FoldSession:
         self._seconds = seconds
         self.way = way or way_of(definition)
         self._again = again
-        self._page_length = 0
+        self._page = Page(b"[]", "[]", 0)
+        self._unread = False  # whether the page is not in the sandbox yet
         self.sandbox = Sandbox(memory_bytes=FOLD_MEMORY_BYTES, frozen=True)
         self.refused = self.sandbox.load_module(definition.module)
         if self.refused is None:
@@ -144,15 +166,10 @@ class FoldSession:
             settings["schemaOptions"] = Schema(self._definition.view_schema, "/view/schema").page_options()
         self.sandbox.must("setup", json.dumps(settings), view)
 
-    def load(self, history: History, selection: Selection, start: int, stop: int) -> None:
-        """Load considered events `start` to `stop` as the page."""
-        masks = json.dumps(selection.masks[start:stop].tolist())
-        self.load_texts(history.page(selection.seqs[start:stop]), masks, stop - start)
-
-    def load_texts(self, page: bytes, masks: str, length: int) -> None:
-        """Load a page given as a JSON array of events."""
-        self._page_length = length
-        self.page_refused = self.sandbox.ask("load", page, masks).cut
+    def load(self, page: Page) -> None:
+        """Load a page; it goes into the sandbox as its folding begins."""
+        self._page = page
+        self._unread = True
 
     def send(
         self, *, seconds: float = SLICE_SECONDS, most: int = NO_LIMIT, every: int = 0, spacing: float = 0.0
@@ -170,25 +187,32 @@ class FoldSession:
             0: keep none.
         """
         price = KEYFRAME_MS_A_BYTE if spacing else 0.0
-        texts = (str(seconds * 1_000), str(most), str(every), str(spacing), str(price))
-        self.sandbox.send("run", *(t.encode() for t in texts), rows=self._page_length, seconds=self._seconds)
+        texts = [str(setting).encode() for setting in (seconds * 1_000, most, every, spacing, price)]
+        if self._unread:
+            texts = [self._page.text, self._page.masks.encode(), *texts]
+        name = "page" if self._unread else "run"
+        self.sandbox.send(name, *texts, rows=self._page.length, seconds=self._seconds)
 
     def receive(self, done: int, timeout: float | None = None) -> Advance:
         """Wait for the reply; `done` events of the page were handled before."""
         reply = self.sandbox.receive(timeout)
+        unread, self._unread = self._unread, False
+        if unread and reply.cut == "memory" and reply.phase in ("idle", "load"):
+            return Advance(NO_ROWS, done, 0, "unread", None, reply)
+        rows = np.frombuffer(reply.ledger, "<f8").reshape(-1, LEDGER_COLUMNS)
         if reply.cut is None:
-            told = json.loads(reply.text)
+            told, *texts = reply.text.split("\n")
+            told = json.loads(told)
             handled = told["next"] + (told["ended"] == "stalled")
-            return _advance(reply.rows[done:handled], told["ended"], told, reply)
+            return _advance(rows[done:handled], told["ended"], told, reply, texts)
         if not reply.alive:
-            if not reply.rows:
+            if not len(rows):
                 # it died without a word: nothing is known of what it did since it last answered
-                return Advance((), done, 0, reply.cut, None, reply)
-            rows = reply.rows[done : reply.index]
-            folded = sum(row[3] == 1 for row in rows)
-            return Advance(rows, reply.index, folded, reply.cut, None, reply)
+                return Advance(NO_ROWS, done, 0, reply.cut, None, reply)
+            rows = rows[done : reply.index]
+            return Advance(rows, reply.index, int((rows[:, OUTCOME] == FOLDED).sum()), reply.cut, None, reply)
         told = json.loads(self.sandbox.must("state"))
-        return _advance(reply.rows[done : told["next"]], reply.cut, told, reply)
+        return _advance(rows[done : told["next"]], reply.cut, told, reply)
 
     def advance(
         self, done: int = 0, *, seconds: float = SLICE_SECONDS, most: int = NO_LIMIT, every: int = 0
@@ -196,11 +220,6 @@ class FoldSession:
         """Fold on and wait."""
         self.send(seconds=seconds, most=most, every=every)
         return self.receive(done)
-
-    def frames(self) -> list[tuple[int, str]]:
-        """Return the keyframes of the last advance: after how many folds, and the view as JSON text."""
-        at, _, texts = self.sandbox.must("frames").partition("\n")
-        return list(zip(json.loads(at), texts.split("\n"), strict=True)) if at else []
 
     def view(self) -> str:
         """Return the view as JSON text."""
@@ -210,8 +229,17 @@ class FoldSession:
         self.sandbox.close()
 
 
-def _advance(rows: tuple[tuple[float, ...], ...], ended: str, told: dict[str, Any], reply: Reply) -> Advance:
-    return Advance(rows, told["next"], told["folded"], ended, told["stall"], reply, told["frames"], told["copied"])
+def _advance(
+    rows: NDArray[np.float64], ended: str, told: dict[str, Any], reply: Reply, texts: Sequence[str] = ()
+) -> Advance:
+    frames = tuple(zip(told["frames"], texts, strict=True))
+    return Advance(rows, told["next"], told["folded"], ended, told["stall"], reply, frames, told["copied"])
+
+
+def crowded(advance: Advance, length: int) -> bool:
+    """Whether the memory ran out where it may not have for the event alone: in a page of `length` events."""
+    stall = advance.stall
+    return length > 1 and (advance.ended in ("memory", "unread") or (stall is not None and stall["kind"] == "memory"))
 
 
 def pages(sizes: NDArray[np.int64], start: int, records: int, most_bytes: int) -> int:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from recallkit.events.history import History
 
 WASM_PAGE_BYTES = 65_536
+# The columns of the page loop's rows, and what the outcome says of an event.
+BYTES, STEPS, MICROSECONDS, OUTCOME, MEMORY = range(5)
+FOLDED, UNREADABLE = 1, 2
 
 
 class Ledger:
@@ -31,13 +34,16 @@ class Ledger:
     def __len__(self) -> int:
         return len(self._seqs)
 
-    def append(self, seq: int, row: tuple[float, ...]) -> None:
-        """Add a folded event's row: bytes, steps, microseconds, outcome, memory pages."""
-        self._seqs.append(seq)
-        self._bytes.append(int(row[0]))
-        self._steps.append(int(row[1]))
-        self._microseconds.append(row[2])
-        self._memory.append(int(row[4]))
+    def extend(self, seqs: NDArray[np.int64], rows: NDArray[np.float64]) -> None:
+        """Add the rows of folded events: bytes, steps, microseconds, outcome, memory pages."""
+        self._seqs.frombytes(seqs.astype(np.int64).tobytes())
+        for column, place in (
+            (self._bytes, BYTES),
+            (self._steps, STEPS),
+            (self._microseconds, MICROSECONDS),
+            (self._memory, MEMORY),
+        ):
+            column.frombytes(rows[:, place].astype(column.typecode).tobytes())
 
     def cut(self, folded: int) -> None:
         """Forget the rows after so many folds."""
