@@ -103,7 +103,9 @@ class Folding:
         if self._fold.way != "plain":
             return ()
         return (
-            ("what the fast way remembers did not fit the sandbox's memory",) if self._fold.forgot else ("asked for",)
+            ("the view as the module made it did not fit the sandbox's memory",)
+            if self._fold.forgot
+            else ("asked for",)
         )
 
     @property

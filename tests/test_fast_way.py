@@ -64,11 +64,11 @@ def test_a_part_that_must_be_copied_under_the_name_of_the_prototype_is_written_o
         initial={},
     )
     history = rk.read_history(events(*range(6)))
-    memo, written = (
-        fold_history(function.definition, history, way=way, keyframe_every=1) for way in ("memo", "written")
+    fast, written = (
+        fold_history(function.definition, history, way=way, keyframe_every=1) for way in ("fast", "written")
     )
-    assert (memo.state, memo.folded, memo.view) == ("live", 6, written.view)
-    assert [memo.keyframes.before(n) for n in range(7)] == [written.keyframes.before(n) for n in range(7)]
+    assert (fast.state, fast.folded, fast.view) == ("live", 6, written.view)
+    assert [fast.keyframes.before(n) for n in range(7)] == [written.keyframes.before(n) for n in range(7)]
 
 
 TINY = (
@@ -82,7 +82,7 @@ TINY = (
 def test_what_the_fast_way_remembers_takes_no_memory_from_a_fold(module: str) -> None:
     function = recall(module, initial=[])
     history = rk.read_history(events(*range(24)))
-    folds = [fold_history(function.definition, history, way=way) for way in (None, "memo", "plain", "written")]
+    folds = [fold_history(function.definition, history, way=way) for way in (None, "plain", "written")]
     assert len({(fold.state, fold.folded, fold.view) for fold in folds}) == 1
     assert len({fold.stall and (fold.stall.kind, fold.stall.error, fold.stall.seq) for fold in folds}) == 1
     own = rk.Folding(function, folds[0])

@@ -15,15 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_runs import run_folds, run_program
 
+from recallkit import sandbox as sandboxes
 from recallkit.definitions import loading
 from recallkit.sandbox import Sandbox
-from recallkit.sandbox.fitness_parts import fitness_source
 
-FITNESS = fitness_source()
+FITNESS = (Path(sandboxes.__file__).parent / "fitness.js").read_text(encoding="utf-8")
 # the bytes of a text in UTF-8, where the page loop has a native one
 UTF8 = """(text) => { let bytes = 0; for (let i = 0; i < text.length; i++) { const unit = text.charCodeAt(i);
   bytes += unit < 128 ? 1 : unit < 2048 ? 2 : unit >= 0xd800 && unit < 0xdc00 ? (i++, 4) : 3; } return bytes; }"""
-SIZE = f"(value) => ({UTF8})(JSON.stringify(value))"
 
 
 def unfit_of(body: str) -> tuple[str, str] | None:
@@ -261,7 +260,7 @@ def engine() -> Iterator[Sandbox]:
 
 
 def ask(sandbox: Sandbox, body: str, *values: Any) -> Any:
-    made = f"const fitness = ({FITNESS})({UTF8}, {SIZE}); const given = texts.map((text) => JSON.parse(text));"
+    made = f"const fitness = ({FITNESS})({UTF8}); const given = texts.map((text) => JSON.parse(text));"
     source = f"(...texts) => {{ {made} {body} }}"
     return json.loads(sandbox.call(source, *(json.dumps(value) for value in values), checkpoints=2000))
 
@@ -275,124 +274,3 @@ def test_every_json_value_is_written_as_json_stringify_writes_it(engine: Sandbox
         fitness.text(value) === text]);
     """
     assert ask(engine, body, value) == [True] * 4
-
-
-@given(first=VALUES, second=VALUES)
-@settings(max_examples=60)
-def test_a_memo_measures_what_write_writes(engine: Sandbox, first: Any, second: Any) -> None:
-    # the second value is measured with the first inside it, remembered
-    body = """
-      const memo = fitness.makeMemo(new WeakMap()), out = [];
-      let known = given[0];
-      for (const make of [(v) => v, (v) => [v, given[1], 'é'], (v) => ({ v, w: given[1], 'ü"': 1 }), (v) => [v, v]]) {
-        const value = make(known), text = JSON.stringify(value), made = memo(value);
-        if (made === undefined) { out.push(null); continue; }
-        out.push([made.bytes, JSON.stringify(made.value) === text, text]);
-        known = made.value;
-      }
-      return JSON.stringify(out);
-    """
-    for made in ask(engine, body, first, second):
-        if made is None:
-            # a negative zero, or a list or object under the name __proto__: the plain way carries it
-            assert "-0.0" in repr([first, second]) or "__proto__" in repr([first, second])
-            continue
-        size, same, text = made
-        assert same
-        assert size == len(text.encode("utf-8"))
-
-
-def test_a_memo_leaves_to_the_plain_way_whatever_json_would_change() -> None:
-    odd = [
-        "-0", "[-0]", "NaN", "[undefined]", "[, 1]", "new Date()", "[new Map()]", "[() => 1]", "{ a: 1n }",
-        "Object.defineProperty({ a: 1 }, 'toJSON', { value: () => 1 })", "{ [Symbol()]: 1 }",
-        "(() => { let n = 0; return { get a() { return n++; } }; })()", "(() => { const a = []; a[0] = a; return a; })()",
-        "(() => { let v = 1; for (let i = 0; i < 513; i++) v = [v]; return v; })()",
-    ]  # fmt: skip
-    with Sandbox(frozen=True) as sandbox:
-        assert sandbox.load_module("export function fold(view, event) { return view; }") is None
-        tries = ", ".join(f"() => ({each})" for each in odd)
-        body = f"const memo = fitness.makeMemo(new WeakMap()); return JSON.stringify([{tries}].map((make) => memo(make()) === undefined));"
-        assert ask(sandbox, body) == [True] * len(odd)
-
-
-def test_what_a_memo_gives_back_is_what_the_text_reads_back_as() -> None:
-    with Sandbox(frozen=True) as sandbox:
-        assert sandbox.load_module("export function fold(view, event) { return view; }") is None
-        body = """
-          const memo = fitness.makeMemo(new WeakMap()), one = { n: 1 };
-          class Shelf extends Array {}
-          const made = memo({ left: one, right: one, bare: Object.assign(Object.create(null), { a: 1 }), get live() { return 3; },
-            list: Object.assign([1, one], { extra: 2 }), shelf: Shelf.of(1), hidden: Object.defineProperty({ a: 1 }, 'b', { value: 2 }),
-            seen: new Proxy({ a: 1 }, {}) }).value;
-          one.n = 2;
-          const own = Object.getOwnPropertyDescriptor(made, 'live');
-          return JSON.stringify([made.left !== made.right, made.left.n, made.list[1].n, typeof made.bare.toString, own.value,
-            'extra' in made.list, made.shelf instanceof Shelf, 'b' in made.hidden, memo(made).value === made]);
-        """
-        assert ask(sandbox, body) == [True, 1, 1, "function", 3, False, False, False, True]
-
-
-def test_a_memo_bounds_levels_from_the_outermost_though_the_inner_are_remembered() -> None:
-    with Sandbox(frozen=True) as sandbox:
-        assert sandbox.load_module("export function fold(view, event) { return view; }") is None
-        body = """
-          const memo = fitness.makeMemo(new WeakMap()); let known = memo([]).value; const out = [];
-          for (let level = 2; level <= 514; level++) {
-            const made = memo([known]);
-            if (made === undefined) { out.push(level); continue; }
-            if (made.bytes !== 2 * level) out.push(['wrong', level, made.bytes]);
-            known = made.value;
-          }
-          const wrap = (levels, v) => { for (let i = 0; i < levels; i++) v = [v]; return v; };
-          out.push(memo(wrap(400, known)) === undefined);
-          return JSON.stringify(out);
-        """
-        assert ask(sandbox, body) == [513, 514, True]
-
-
-def test_what_a_memo_gives_back_holds_nothing_twice() -> None:
-    # as JSON gives it back: a part that is kept in two places is two parts from then on
-    with Sandbox(frozen=True) as sandbox:
-        assert sandbox.load_module("export function fold(view, event) { return view; }") is None
-        body = """
-          const memo = fitness.makeMemo(new WeakMap()), out = [];
-          const twice = (value, found = new Set()) => {
-            if (typeof value !== 'object' || value === null) return false;
-            if (found.has(value)) return true;
-            found.add(value);
-            return Object.values(value).some((member) => twice(member, found));
-          };
-          let view = memo({ a: [{ n: 1 }, { n: [2] }], b: { c: { d: [] } } }).value;
-          for (const next of [
-            (v) => ({ ...v, last: v.a[1] }),
-            (v) => ({ last: v.a[1], ...v }),
-            (v) => ({ one: v.b.c.d, two: v.b, three: v }),
-            (v) => [v, v.three.a, v.two],
-            (v) => [[v[0]], [v[0]], v],
-            (v) => v[2],
-            (v) => v[0],
-            (v) => ({ ...v, x: v.one, y: [v.one, v.three.b] }),
-            (v) => v.three,
-            (v) => ({ a: v.a, b: v.b, again: [v.a[0], v.a[1].n] }),
-            (v) => v.again[1],
-          ]) {
-            const value = next(view), text = JSON.stringify(value), made = memo(value);
-            out.push([twice(made.value), JSON.stringify(made.value) === text, made.bytes === text.length]);
-            view = made.value;
-          }
-          return JSON.stringify(out);
-        """
-        assert ask(sandbox, body) == [[False, True, True]] * 11
-
-
-def test_what_a_memo_keeps_in_its_one_place_is_not_copied() -> None:
-    with Sandbox(frozen=True) as sandbox:
-        assert sandbox.load_module("export function fold(view, event) { return view; }") is None
-        body = """
-          const memo = fitness.makeMemo(new WeakMap()), view = memo({ a: [{ n: 1 }], b: { c: {} } }).value;
-          const next = memo({ z: [1], ...view, b: { c: view.b.c } }).value;
-          const { a, b } = view, { n } = { n: next.a };
-          return JSON.stringify([n === a, next.b === b, next.b.c === b.c, memo(next.b.c).value === b.c, memo(next.a[0]).value === a[0]]);
-        """
-        assert ask(sandbox, body) == [True, False, True, True, True]

@@ -20,7 +20,7 @@ PUSHES = recall(
     "  (view as Json[]).push(event.data ?? null);\n  return view;\n}",
     initial=[],
 )
-WAYS = get_args(Way)[2:]  # those of a module that writes to its view
+WAYS = get_args(Way)[1:]  # those of a module that writes to its view
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=20)
 ANY_JSON = st.recursive(
     st.none()

@@ -323,9 +323,9 @@ import recallkit.sandbox.worker as worker
 do_call = worker.Host.do_call
 seen = {"marked": False}
 def dying(self, header, blobs):
-    if header["name"] == "page":
-        seen["marked"] = b'"crash"' in blobs[0]
-    if header["name"] in ("page", "run") and seen["marked"]:
+    if header["name"] == "run" and len(blobs) > 5:
+        seen["marked"] = b'"crash"' in blobs[5]
+    if header["name"] == "run" and seen["marked"]:
         os._exit(9)
     return do_call(self, header, blobs)
 worker.Host.do_call = dying

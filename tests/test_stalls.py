@@ -346,9 +346,9 @@ import recallkit.sandbox.worker as worker
 do_call = worker.Host.do_call
 seen = {"marked": False, "runs": 0}
 def dying(self, header, blobs):
-    if header["name"] == "page":
-        seen.update(marked=b'"crash"' in blobs[0], runs=0)
-    if header["name"] in ("page", "run") and seen["marked"]:
+    if header["name"] == "run" and len(blobs) > 5:
+        seen.update(marked=b'"crash"' in blobs[5], runs=0)
+    if header["name"] == "run" and seen["marked"]:
         seen["runs"] += 1
         if seen["runs"] == %d:
             os._exit(9)

@@ -16,7 +16,7 @@ from recallkit.events.records import history_of
 from recallkit.playbook.views import LIVE, STALLED, Moved, ViewRow
 from recallkit.sandbox import Sandbox
 from recallkit.views.fold import PAGE_BYTES
-from recallkit.views.session import REMEMBERING, SLICE_SECONDS, Advance, FoldSession, crowded, page_of, pages, way_of
+from recallkit.views.session import AS_MADE, SLICE_SECONDS, Advance, FoldSession, crowded, page_of, pages, way_of
 from recallkit.views.stalls import Kind, Stall, make_stall, stopped_at
 from recallkit.views.trace import FOLDED, MICROSECONDS, OUTCOME, STEPS, UNREADABLE
 
@@ -304,8 +304,8 @@ class Share:
 
     def _finish(self, end: _End) -> None:
         """End at the event that stands next, with the view as it was before it."""
-        if end.stall is not None and end.stall.kind == "memory" and self._way in REMEMBERING:
-            # again from the last view that is known, without what the way remembers
+        if end.stall is not None and end.stall.kind == "memory" and self._way in AS_MADE:
+            # again from the last view that is known, read from its text
             self._way = "plain"
             self._drop()
             self._now = replace(self._saved, passed=list(self._saved.passed))

@@ -16,9 +16,11 @@ from recallkit.sandbox.wasm import Program
 WASM_PAGE = 65_536
 INITIAL_PAGES = 256
 CONTROL_BYTES = 80
-# The shapes that measure.wat remembers, and the numbers that it leaves to the page loop.
+# The shapes that measure.wat remembers during a reading, the numbers that it leaves to the page loop, and the places of
+# members that are new.
 SHAPES_BYTES = 64 * 8
-NUMBERS_BYTES = 1_024 * 8
+NUMBERS_BYTES = 1_024 * 16
+PLACES_BYTES = 1_024 * 4
 LEDGER_BYTES = PAGE_RECORDS * LEDGER_COLUMNS * 8
 # ctx->interrupt_counter of the pinned build: starts at 10,000 and falls by one a step.
 COUNTER_OFFSET = 232
@@ -30,7 +32,7 @@ MODULE_FLAG = 1
 # that the format gives for 1 MiB (computation, Bounds): in a run, and in a fold too ("as for a computation function").
 # A call takes 192 bytes; each figure is near the middle of those that give 5,459 (tests/test_work.py measures it).
 RUN_STACK_ALLOWANCE = 208
-FOLD_STACK_ALLOWANCE = 432
+FOLD_STACK_ALLOWANCE = 528
 
 
 class EngineTrap(Exception):
@@ -56,6 +58,7 @@ class Instance:
         linker = wasmtime.Linker(program.engine)
         linker.define_wasi()
         linker.define(self._store, "host", "memory", self._memory)
+        linker.define_instance(self._store, "known", linker.instantiate(self._store, program.known))
         measure = linker.instantiate(self._store, program.measure)
         linker.define_instance(self._store, "measure", measure)
         work = linker.instantiate(self._store, program.work).exports(self._store)
@@ -81,8 +84,9 @@ class Instance:
 
     def _lay_out(self, set_layout: object) -> None:
         """Tell measure.wat where things lie in this instance."""
-        block = self._call("malloc", SHAPES_BYTES + NUMBERS_BYTES)
+        block = self._call("malloc", SHAPES_BYTES + NUMBERS_BYTES + PLACES_BYTES)
         self.numbers = block + SHAPES_BYTES
+        self.places = self.numbers + NUMBERS_BYTES
         shapes, kept = [], []
         for source in (b"({})", b"[]"):
             value, _ = self.evaluate(source, b"kit", module=False)

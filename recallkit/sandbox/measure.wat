@@ -11,13 +11,29 @@
 ;;   name     an index into the runtime's texts, or with the top bit set a whole number
 ;;
 ;; Where it answers -1 nothing is said: the page loop then looks for itself (fitness.js).
+;;
+;; For a module that writes to nothing that it did not make, what is known of each list and object of the view is
+;; remembered beside the sandbox's memory, and only what the fold made is read (remeasure, known.wat).
 (module
   (import "host" "memory" (memory 1))
+  (import "known" "find" (func $find (param i32) (result i32)))
+  (import "known" "see" (func $see (param i32) (result i32)))
+  (import "known" "levels" (func $levels (param i32) (result i32)))
+  (import "known" "put" (func $put (param i32 i32 i32)))
+  (import "known" "drop" (func $drop (param i32) (result i32)))
+  (import "known" "begin" (func $begin))
+  (import "known" "forget" (func $forget))
+  (import "known" "full" (func $full (result i32)))
+  (import "known" "tag" (func $tag (param i32) (result i32)))
+  (import "known" "set_tag" (func $set_tag (param i32 i32)))
+  (import "known" "length" (func $length (param i64) (result i32)))
+  (import "known" "learn" (func $learn_length (param i64 i32)))
   (global $OBJECT i32 (i32.const -1))
   (global $FLOAT i32 (i32.const 0x7ff8000a))
   (global $LEVELS i32 (i32.const 512))
   (global $SHAPES i32 (i32.const 64))
   (global $FLOATS i32 (i32.const 1024))
+  (global $PLACES i32 (i32.const 1024))
   ;; one object in many places is read in each of them: past so many bytes no memory holds the text
   (global $MOST i32 (i32.const 0x08000000))
 
@@ -25,24 +41,43 @@
   (global $prototype (mut i32) (i32.const 0))  ;; of every plain object
   (global $list (mut i32) (i32.const 0))       ;; the shape of every plain list
   (global $block (mut i32) (i32.const 0))      ;; memory of this module's own: 64 shapes and their names' bytes, 1,024 numbers
+                                               ;; and the bytes of their texts, 1,024 places
   (global $bytes (mut i32) (i32.const 0))
   (global $held (mut i32) (i32.const 0))       ;; whether something else holds a part
   (global $numbers (mut i32) (i32.const 0))
-  (global $visited (mut i32) (i32.const 0))    ;; how many members were read
+  (global $remember (mut i32) (i32.const 0))   ;; whether what is known of a part is asked, and put down
+  (global $deepest (mut i32) (i32.const 0))    ;; the level of the deepest part read
   (global $half (mut i32) (i32.const 0))       ;; whether the last unit of a text was the first half of a pair
 
   (func (export "set_layout") (param i32 i32 i32 i32)
     (global.set $atoms (local.get 0)) (global.set $prototype (local.get 1))
     (global.set $list (local.get 2)) (global.set $block (local.get 3)))
   (func (export "held") (result i32) (global.get $held))
-  (func (export "visited") (result i32) (global.get $visited))
   (func (export "numbers") (result i32) (global.get $numbers))
 
   ;; the bytes of the value at an address, without those of the numbers put into the block; -1: look for yourself
   (func (export "measure") (param $value i32) (result i32)
+    (global.set $remember (i32.const 0))
+    (call $measure (local.get $value)))
+  ;; the same of a view in place of the one before it, which may share parts with it and is still there
+  (func (export "remeasure") (param $value i32) (param $before i32) (result i32)
+    (local $bytes i32)
+    (loop $again
+      (call $begin)
+      (global.set $remember (i32.const 1))
+      (local.set $bytes (call $measure (local.get $value)))
+      ;; there are more parts than there were places: now there are more places
+      (br_if $again (call $full)))
+    (if (i32.lt_s (local.get $bytes) (i32.const 0))
+      (then (call $forget))
+      (else
+        (if (i32.eq (i32.load offset=4 (local.get $before)) (global.get $OBJECT))
+          (then (call $sweep (i32.load (local.get $before)))))))
+    (local.get $bytes))
+
+  (func $measure (param $value i32) (result i32)
     (if (i32.ne (i32.load offset=4 (local.get $value)) (global.get $OBJECT)) (then (return (i32.const -1))))
     (global.set $bytes (i32.const 0)) (global.set $held (i32.const 0)) (global.set $numbers (i32.const 0))
-    (global.set $visited (i32.const 0))
     (memory.fill (global.get $block) (i32.const 0) (i32.shl (global.get $SHAPES) (i32.const 3)))
     (if (result i32) (call $container (i32.load (local.get $value)) (i32.const 1))
       (then (global.get $bytes)) (else (i32.const -1))))
@@ -50,6 +85,123 @@
   (func $add (param i32) (global.set $bytes (i32.add (global.get $bytes) (local.get 0))))
 
   (func $container (param $at i32) (param $level i32) (result i32)
+    (local $slot i32) (local $before i32) (local $numbers i32) (local $deepest i32)
+    (if (i32.eqz (global.get $remember)) (then (return (call $read (local.get $at) (local.get $level)))))
+    (local.set $slot (call $find (local.get $at)))
+    (if (local.get $slot)
+      (then
+        (local.set $deepest (i32.add (local.get $level) (i32.sub (call $levels (local.get $slot)) (i32.const 1))))
+        (if (i32.or (i32.gt_u (local.get $deepest) (global.get $LEVELS)) (i32.gt_u (global.get $bytes) (global.get $MOST)))
+          (then (return (i32.const 0))))
+        (if (i32.gt_u (local.get $deepest) (global.get $deepest)) (then (global.set $deepest (local.get $deepest))))
+        (call $add (call $see (local.get $slot)))
+        (return (i32.const 1))))
+    (local.set $before (global.get $bytes))
+    (local.set $numbers (global.get $numbers))
+    (local.set $deepest (global.get $deepest))
+    (global.set $deepest (local.get $level))
+    (if (i32.eqz (call $read (local.get $at) (local.get $level))) (then (return (i32.const 0))))
+    ;; where a number is still to be measured, the bytes are not known
+    (if (i32.eq (local.get $numbers) (global.get $numbers))
+      (then
+        (call $put (local.get $at) (i32.sub (global.get $bytes) (local.get $before))
+          (i32.add (i32.const 1) (i32.sub (global.get $deepest) (local.get $level))))))
+    (if (i32.gt_u (local.get $deepest) (global.get $deepest)) (then (global.set $deepest (local.get $deepest))))
+    (i32.const 1))
+
+  ;; Forgets the parts of the view before that are not in the new one: their place in memory will be another's. All that
+  ;; is remembered lies in the view before or in the new one, so nothing that is gone stays.
+  (func $sweep (param $at i32)
+    (local $i i32) (local $count i32) (local $values i32) (local $place i32)
+    (if (call $drop (local.get $at)) (then (return)))
+    (local.set $count (call $count (local.get $at)))
+    (local.set $values (call $values (local.get $at)))
+    (block $done (loop $next
+      (br_if $done (i32.ge_u (local.get $i) (local.get $count)))
+      (local.set $place (i32.add (local.get $values) (i32.shl (local.get $i) (i32.const 3))))
+      (if (i32.eq (i32.load offset=4 (local.get $place)) (global.get $OBJECT))
+        (then (call $sweep (i32.load (local.get $place)))))
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (br $next))))
+  ;; how many members a list or an object has, deleted ones too, and where their values lie
+  (func $count (param $at i32) (result i32)
+    (if (result i32) (call $is_list (local.get $at))
+      (then (i32.load offset=40 (local.get $at)))
+      (else (i32.load offset=32 (i32.load offset=20 (local.get $at))))))
+  (func $values (param $at i32) (result i32)
+    (if (result i32) (call $is_list (local.get $at))
+      (then (i32.load offset=36 (local.get $at)))
+      (else (i32.load offset=24 (local.get $at)))))
+  (func $is_list (param $at i32) (result i32)
+    (i32.eq (i32.shr_u (i32.load offset=4 (local.get $at)) (i32.const 8)) (i32.const 0x020d)))
+  (func $is_object (param $at i32) (result i32)
+    (i32.eq (i32.shr_u (i32.load offset=4 (local.get $at)) (i32.const 8)) (i32.const 0x0101)))
+
+  ;; Whether the list or object at an address passed before as record `id` of the schema; if not, it is put down that it does.
+  (func (export "known") (param $value i32) (param $id i32) (result i32)
+    (local $slot i32)
+    (if (i32.ne (i32.load offset=4 (local.get $value)) (global.get $OBJECT)) (then (return (i32.const 0))))
+    (local.set $slot (call $find (i32.load (local.get $value))))
+    (if (i32.eqz (local.get $slot)) (then (return (i32.const 0))))
+    (if (i32.eq (call $tag (local.get $slot)) (local.get $id)) (then (return (i32.const 1))))
+    (call $set_tag (local.get $slot) (local.get $id))
+    (i32.const 0))
+  ;; The members of a list or object that are not known as record `id`: their places lie after the numbers, and their count is
+  ;; given; -1 where there are too many, or their places cannot be told. An object has its names in the order of its shape,
+  ;; but for whole numbers.
+  (func (export "fresh") (param $value i32) (param $id i32) (result i32)
+    (local $at i32) (local $places i32) (local $count i32) (local $values i32) (local $shape i32)
+    (local $i i32) (local $name i32) (local $place i32) (local $slot i32) (local $found i32) (local $order i32)
+    (if (i32.ne (i32.load offset=4 (local.get $value)) (global.get $OBJECT)) (then (return (i32.const -1))))
+    (local.set $at (i32.load (local.get $value)))
+    (local.set $places (call $number (global.get $FLOATS)))
+    (if (call $is_object (local.get $at))
+      (then (local.set $shape (i32.load offset=20 (local.get $at))))
+      (else (if (i32.eqz (call $is_list (local.get $at))) (then (return (i32.const -1))))))
+    (local.set $count (call $count (local.get $at)))
+    (local.set $values (call $values (local.get $at)))
+    (block $done (loop $next
+      (br_if $done (i32.ge_u (local.get $i) (local.get $count)))
+      (block $known
+        (if (local.get $shape)
+          (then
+            (local.set $name (i32.load offset=52 (i32.add (local.get $shape) (i32.shl (local.get $i) (i32.const 3)))))
+            (if (i32.eqz (local.get $name)) (then (local.set $order (i32.sub (local.get $order) (i32.const 1))) (br $known)))
+            (if (call $numeric (local.get $name)) (then (return (i32.const -1))))))
+        (local.set $place (i32.add (local.get $values) (i32.shl (local.get $i) (i32.const 3))))
+        (if (i32.eq (i32.load offset=4 (local.get $place)) (global.get $OBJECT))
+          (then
+            (local.set $slot (call $find (i32.load (local.get $place))))
+            (if (local.get $slot)
+              (then (br_if $known (i32.eq (call $tag (local.get $slot)) (local.get $id)))))))
+        (if (i32.ge_u (local.get $found) (global.get $PLACES)) (then (return (i32.const -1))))
+        (i32.store (i32.add (local.get $places) (i32.shl (local.get $found) (i32.const 2))) (local.get $order))
+        (local.set $found (i32.add (local.get $found) (i32.const 1))))
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (local.set $order (i32.add (local.get $order) (i32.const 1)))
+      (br $next)))
+    (local.get $found))
+  ;; whether a name begins with a digit: it may be a whole number, and then comes before the others
+  (func $numeric (param $name i32) (result i32)
+    (local $unit i32)
+    (if (i32.lt_s (local.get $name) (i32.const 0)) (then (return (i32.const 1))))
+    (local.set $name (i32.load (i32.add (i32.load (global.get $atoms)) (i32.shl (local.get $name) (i32.const 2)))))
+    (if (i32.eqz (i32.and (i32.load offset=4 (local.get $name)) (i32.const 0x7fffffff))) (then (return (i32.const 0))))
+    (i32.lt_u (i32.sub (i32.load8_u offset=16 (local.get $name)) (i32.const 0x30)) (i32.const 10)))
+
+  ;; the page loop measured the numbers of the block: each is a number and the bytes of its text
+  (func (export "learn")
+    (local $i i32) (local $at i32)
+    (block $done (loop $next
+      (br_if $done (i32.ge_u (local.get $i) (global.get $numbers)))
+      (local.set $at (call $number (local.get $i)))
+      (call $learn_length (i64.load (local.get $at)) (i32.trunc_sat_f64_u (f64.load offset=8 (local.get $at))))
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (br $next))))
+  (func $number (param $i i32) (result i32)
+    (i32.add (i32.add (global.get $block) (i32.shl (global.get $SHAPES) (i32.const 3))) (i32.shl (local.get $i) (i32.const 4))))
+
+  (func $read (param $at i32) (param $level i32) (result i32)
     (local $kind i32) (local $shape i32) (local $count i32) (local $values i32) (local $names i32)
     (if (i32.or (i32.gt_u (local.get $level) (global.get $LEVELS)) (i32.gt_u (global.get $bytes) (global.get $MOST)))
       (then (return (i32.const 0))))
@@ -78,7 +230,6 @@
 
   (func $members (param $at i32) (param $count i32) (param $shape i32) (param $level i32) (result i32)
     (local $i i32) (local $low i32) (local $tag i32) (local $place i32)
-    (global.set $visited (i32.add (global.get $visited) (local.get $count)))
     (block $done (loop $next
       (br_if $done (i32.ge_u (local.get $i) (local.get $count)))
       (local.set $place (i32.add (local.get $at) (i32.shl (local.get $i) (i32.const 3))))
@@ -195,10 +346,10 @@
           (local.set $power (f64.mul (local.get $power) (f64.const 10)))
           (local.set $decimals (i32.add (local.get $decimals) (i32.const 1)))
           (br_if $next (i32.le_u (local.get $decimals) (i32.const 9)))))))
+    (local.set $decimals (call $length (i64.reinterpret_f64 (local.get $value))))
+    (if (local.get $decimals) (then (call $add (local.get $decimals)) (return (i32.const 1))))
     (if (i32.ge_u (global.get $numbers) (global.get $FLOATS)) (then (return (i32.const 0))))
-    (f64.store (i32.add (i32.add (global.get $block) (i32.shl (global.get $SHAPES) (i32.const 3)))
-                        (i32.shl (global.get $numbers) (i32.const 3)))
-      (local.get $value))
+    (f64.store (call $number (global.get $numbers)) (local.get $value))
     (global.set $numbers (i32.add (global.get $numbers) (i32.const 1)))
     (i32.const 1))
 

@@ -130,6 +130,16 @@ const step = (i) => {
   return true;
 };
 
+const load = (page, maskText) => {
+  control[10] = 0;
+  control[11] = PHASE.load;
+  events = masks = null; // the page before makes room
+  events = parse(page);
+  masks = parse(maskText);
+  next = 0;
+  control[11] = PHASE.idle;
+};
+
 const folding = {
   // settings of a fold: {way, folded, schema, schemaOptions, checkpoints, filterCheckpoints, milliseconds, viewBytes}
   setup(text, initial, ...expressions) {
@@ -141,13 +151,10 @@ const folding = {
     viewText = settings.way === 'plain' || settings.way === 'written' ? stringify(view) : null;
     viewBytes = measure(view);
     if (viewBytes < 0) viewBytes = utf8(written());
-    light = settings.way === 'fast';
-    readings = 0;
-    const unwritten = light || settings.way === 'memo';
+    forget();
     folded = settings.folded;
     sinceFrame = foldsSinceFrame = 0;
-    checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: unwritten, revised, ...settings.schemaOptions });
-    memo = unwritten ? fitness.makeMemo(new Memory(), revised) : null;
+    checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: settings.way === 'fast', ...settings.schemaOptions });
     return '';
   },
   conditions(...given) {
@@ -160,23 +167,13 @@ const folding = {
     }
     return '';
   },
-  load(page, maskText) {
-    control[10] = 0;
-    control[11] = PHASE.load;
-    events = masks = null; // the page before makes room
-    events = parse(page);
-    masks = parse(maskText);
-    next = 0;
-    control[11] = PHASE.idle;
-    return '';
-  },
-  // Both: one call of the host a page, where it folds to its end.
-  page: (page, maskText, ...rest) => folding.load(page, maskText) + apply(folding.run, undefined, rest),
   // Folds on from where the page stands, until its end, the moment given, or `most` folds; the ledger has a row an event.
   // A keyframe is kept after so many folds (`every`), or once the folds since the last took so many milliseconds (`spacing`)
   // and by so many milliseconds a byte (`price`) more than writing this view out; 0: none is kept in that way. The first
   // line of what it gives tells how far it came; each line after it is a keyframe.
-  run(milliseconds, most, every, spacing, price) {
+  // A page that is given with its masks takes the place of the one before; in one call with its folds, at one depth of the stack.
+  run(milliseconds, most, every, spacing, price, page, maskText) {
+    if (page !== undefined) load(page, maskText);
     let moment = now();
     const until = moment + +milliseconds;
     const last = folded + +most;

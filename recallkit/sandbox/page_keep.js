@@ -1,34 +1,29 @@
-// The page loop's keeping of a view: what a fold returned is checked and becomes the view, in one of five ways.
+// The page loop's keeping of a view: what a fold returned is checked and becomes the view, in one of four ways.
 
 // The bytes of a list's or an object's JSON text, where it is plain data as measure.wat reads it; -1 where it cannot say.
-const rest = [];
-const measure = (value) => {
-  measureNative(value);
-  const bytes = control[4];
+// Numbers of many decimals are left to their texts.
+const measured = () => {
+  let bytes = control[4];
   const count = control[17];
   if (bytes < 0 || count === 0) return bytes;
-  rest.length = 0;
-  for (let i = 0; i < count; i++) rest[i] = numbers[i];
-  return bytes + utf8(stringify(rest)) - count - 1;
+  for (let i = 0; i < count; i++) bytes += numbers[2 * i + 1] = toText(numbers[2 * i]).length;
+  learnNative();
+  return bytes;
 };
-const size = (value) => {
-  const bytes = measure(value);
-  return bytes < 0 ? utf8(stringify(value)) : bytes;
+const measure = (value) => {
+  measureNative(value);
+  return measured();
+};
+const remeasure = (value, before) => {
+  remeasureNative(value, before);
+  return measured();
 };
 // How many hold what is measured when nothing but the page loop does: step's variable, keep's and measure's argument, and
 // the native function's.
 const OURS = 4;
-// Reading so many members takes as long as the fast way's memory of them; and building that memory as long as so many
-// readings, so that a short way from a keyframe does without.
-const LIGHT = 1000;
-const SHORT = 64;
-const fitness = makeFitness(utf8, size);
+const fitness = makeFitness(utf8);
 
 let checkView = null;
-let memo = null;
-let light = true;
-let readings = 0;
-const revised = { __proto__: null, count: 0, values: [], olds: [], added: [], counts: [] };
 let view = null;
 let spoiled = false; // whether a fold that may write to its view was given it, and did not return
 let viewText = 'null';
@@ -40,7 +35,7 @@ let copied = 0; // how many views of the last run were written out and read back
 //   plain     writes and reads too; that it is plain data is seen where it lies (measure.wat)
 //   owned     takes the view itself where it is plain data and nothing else holds any part of it: as good as read back
 //   fast      for a module that can neither write to what it did not make nor notice sharing: takes the view itself where
-//             it is plain data; once it has many members, walks only what the fold made (memo.js), as `memo` always does
+//             it is plain data, and reads only what the fold made (known.wat)
 const keep = (value) => {
   control[11] = PHASE.check;
   control[0] = 0;
@@ -48,19 +43,9 @@ const keep = (value) => {
   let back;
   let bytes = -1;
   let text = null;
-  if (memo !== null && light) {
-    bytes = measure(value);
+  if (settings.way === 'fast') {
+    bytes = remeasure(value, view);
     back = value;
-    light = control[18] <= LIGHT || ++readings < SHORT;
-    if (!light) memo = fitness.makeMemo(new Memory(), revised); // what it knew is of an older view
-    revised.count = 0;
-  } else if (memo !== null) {
-    const known = memo(value);
-    if (known !== undefined) {
-      back = known.value;
-      bytes = known.bytes;
-      light = settings.way === 'fast' && bytes < LIGHT;
-    }
   } else if (settings.way !== 'written') {
     bytes = measure(value);
     if (bytes > settings.viewBytes || (settings.way === 'owned' && control[15] === 0 && control[16] === OURS)) {
@@ -95,15 +80,10 @@ const keep = (value) => {
       return;
     }
   }
-  if (revised.count > 0) forget();
   view = back;
   viewText = text;
   viewBytes = bytes;
   spoiled = false;
-};
-// No old part of a view is held once its new version is kept.
-const forget = () => {
-  revised.count = revised.values.length = revised.olds.length = revised.added.length = revised.counts.length = 0;
 };
 const written = () => {
   if (spoiled) throw new Error('the last fold left no view');

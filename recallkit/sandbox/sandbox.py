@@ -19,7 +19,6 @@ from typing import Any, Self
 from recallkit.bounds import RUN_MEMORY_BYTES
 from recallkit.errors import EngineError
 from recallkit.sandbox import pool
-from recallkit.sandbox.fitness_parts import fitness_source
 from recallkit.sandbox.outcomes import OutOfMemory, OutOfTime, OutOfWork, SandboxDied, SandboxRaised
 from recallkit.sandbox.page_parts import page_source
 from recallkit.sandbox.protocol import LEDGER_COLUMNS
@@ -33,8 +32,10 @@ PHASES = ("idle", "filter", "fold", "check", "describe", "schema", "load")
 @functools.cache
 def _parts() -> tuple[bytes, ...]:
     # each is one expression; the page loop comes last and is given the others
-    dates, harden = ((Path(__file__).parent / f"{name}.js").read_bytes() for name in ("dates", "harden"))
-    return dates, harden, fitness_source().encode(), schema_source().encode(), page_source().encode()
+    dates, harden, fitness = (
+        (Path(__file__).parent / f"{name}.js").read_bytes() for name in ("dates", "harden", "fitness")
+    )
+    return dates, harden, fitness, schema_source().encode(), page_source().encode()
 
 
 def _bytes(text: bytes | str) -> bytes:

@@ -35,6 +35,7 @@ class Program:
     quickjs: wasmtime.Module
     work: wasmtime.Module
     measure: wasmtime.Module
+    known: wasmtime.Module
     exports: dict[str, str]
 
 
@@ -58,10 +59,11 @@ def load() -> Program:
         raise EngineError(f"The engine is missing from the installation ({error}); install recallkit again.") from error
     if hashlib.sha256(wasm).hexdigest() != SHA256:
         raise EngineError(f"The engine file is not {PACKAGE}; install recallkit again.")
-    work, measure = ((Path(__file__).parent / f"{name}.wat").read_text("utf-8") for name in ("work", "measure"))
-    return Program(
-        engine, _compiled(engine, wasm), wasmtime.Module(engine, work), wasmtime.Module(engine, measure), exports
+    work, measure, known = (
+        wasmtime.Module(engine, (Path(__file__).parent / f"{name}.wat").read_text("utf-8"))
+        for name in ("work", "measure", "known")
     )
+    return Program(engine, _compiled(engine, wasm), work, measure, known, exports)
 
 
 def cache_directory() -> Path:

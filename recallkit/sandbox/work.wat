@@ -8,20 +8,24 @@
 ;;           4  i32  budget: how many checkpoints may be spent; negative: not bounded
 ;;           8  i32  why the engine was interrupted, or memory refused: 1 work, 2 memory, 3 time, 4 stopped
 ;;          12  i32  stop: the host asks for an end at the next checkpoint
-;;          16  i32  bytes: the answer of utf8 and of measure
+;;          16  i32  bytes: the answer of utf8, of measure and of its kin
 ;;          20  i32  sequence: how many guarded calls were begun (the watchdog looks at it)
 ;;          24  f64  clock: milliseconds, monotonic
 ;;          32  f64  deadline: on the same clock
 ;;          40  i32  index, 44 i32 phase: what the page loop is at (page_fold.js)
 ;;          48  i64  where the clock import writes
 ;;          56  i32  size of the memory, in pages of 64 KiB, at the last reading of the clock
-;;          60  i32  held, 64 i32 references, 68 i32 numbers, 72 i32 visited: what else measure answers (measure.wat)
+;;          60  i32  held, 64 i32 references, 68 i32 numbers: what else measure answers (measure.wat)
 (module
   (import "wasi_snapshot_preview1" "clock_time_get" (func $wasi_clock (param i32 i64 i32) (result i32)))
   (import "measure" "measure" (func $measure (param i32) (result i32)))
+  (import "measure" "remeasure" (func $remeasure (param i32 i32) (result i32)))
+  (import "measure" "learn" (func $learn))
+  (import "measure" "known" (func $known (param i32 i32) (result i32)))
+  (import "measure" "fresh" (func $fresh (param i32 i32) (result i32)))
+  (import "known" "forget" (func $forget))
   (import "measure" "held" (func $held (result i32)))
   (import "measure" "numbers" (func $numbers (result i32)))
-  (import "measure" "visited" (func $visited (result i32)))
   (import "host" "memory" (memory 1))
   (export "memory" (memory 0))
   (global $control (mut i32) (i32.const 0))
@@ -87,8 +91,22 @@
         ;; how many hold the value itself, where it is a list or an object
         (if (i32.eq (i32.load offset=4 (local.get 3)) (i32.const -1))
           (then (i32.store offset=64 (global.get $control) (i32.load (i32.load (local.get 3))))))
-        (i32.store offset=68 (global.get $control) (call $numbers))
-        (i32.store offset=72 (global.get $control) (call $visited))))
+        (i32.store offset=68 (global.get $control) (call $numbers))))
+    (if (i32.eq (local.get 4) (i32.const 4)) (then (call $learn)))
+    (if (i32.eq (local.get 4) (i32.const 5))
+      (then
+        (i32.store offset=16 (global.get $control)
+          (call $remeasure (local.get 3) (i32.add (local.get 3) (i32.const 8))))
+        (i32.store offset=68 (global.get $control) (call $numbers))))
+    (if (i32.eq (local.get 4) (i32.const 6))
+      (then
+        (i32.store offset=16 (global.get $control)
+          (call $known (local.get 3) (i32.load offset=8 (local.get 3))))))
+    (if (i32.eq (local.get 4) (i32.const 7))
+      (then
+        (i32.store offset=16 (global.get $control)
+          (call $fresh (local.get 3) (i32.load offset=8 (local.get 3))))))
+    (if (i32.eq (local.get 4) (i32.const 8)) (then (call $forget)))
     (i32.const 0))
 
   ;; The UTF-8 size of an engine string, read where it lies: after a 4-byte count of references come

@@ -11,7 +11,7 @@ from recallkit.errors import EngineError, InvalidInput
 from recallkit.views.interrupts import Interrupts, undisturbed
 from recallkit.views.keyframes import Keyframes
 from recallkit.views.selection import Selection, select
-from recallkit.views.session import REMEMBERING, Advance, FoldSession, Page, Way, crowded, page_of, pages, way_of
+from recallkit.views.session import AS_MADE, Advance, FoldSession, Page, Way, crowded, page_of, pages, way_of
 from recallkit.views.stalls import Stall, make_stall, stopped_at
 from recallkit.views.trace import FOLDED, OUTCOME, STEPS, UNREADABLE, Ledger
 
@@ -54,11 +54,11 @@ class Fold:
     done : int
         How many of the considered events were handled.
     way : str
-        How the view was checked after each fold: 'fast', 'memo', 'owned', 'plain' or 'written'.
+        How the view was checked after each fold: 'fast', 'owned', 'plain' or 'written'.
     copied : int
         How many of the views were written out and read back.
     forgot : bool
-        Whether it went on in the plain way where what a faster one remembers did not fit the sandbox's memory.
+        Whether it went on in the plain way where the view as the module made it did not fit the sandbox's memory.
     """
 
     definition: RecallDefinition
@@ -399,7 +399,7 @@ class _Driver:
 
     def _stall(self, kind: str, known: dict[str, object] | None, steps: int = 0, *, tries: int = 1) -> None:
         fold = self.fold
-        if kind == "memory" and fold.way in REMEMBERING:
+        if kind == "memory" and fold.way in AS_MADE:
             fold.way, fold.forgot = "plain", True
             if self.session is not None:
                 self.session.close()

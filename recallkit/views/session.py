@@ -41,9 +41,9 @@ KEYFRAME_MS_A_BYTE = 0.00035
 
 NO_ROWS = np.empty((0, LEDGER_COLUMNS))
 
-# How a view is checked after each fold (page_keep.js). All give the same; 'fast' and 'memo' are for modules that
-# write to nothing they did not make.
-Way = Literal["fast", "memo", "owned", "plain", "written"]
+# How a view is checked after each fold (page_keep.js). All give the same; 'fast' is for modules that write to nothing
+# they did not make.
+Way = Literal["fast", "owned", "plain", "written"]
 
 
 def way_of(definition: RecallDefinition) -> Way:
@@ -51,9 +51,9 @@ def way_of(definition: RecallDefinition) -> Way:
     return "owned" if definition.writes else "fast"
 
 
-# The ways that remember each part of the view, in the sandbox's memory beside it: a view of very many tiny parts may
-# fit without that and not with it, so a fold that runs out of memory in one of them is done again in the plain way.
-REMEMBERING: Final[tuple[Way, ...]] = ("fast", "memo")
+# The ways that keep the view as the module made it, which may take more memory than the same view read from its text: a
+# fold that runs out of memory in one of them is done again in the plain way.
+AS_MADE: Final[tuple[Way, ...]] = ("fast", "owned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +189,8 @@ class FoldSession:
         price = KEYFRAME_MS_A_BYTE if spacing else 0.0
         texts = [str(setting).encode() for setting in (seconds * 1_000, most, every, spacing, price)]
         if self._unread:
-            texts = [self._page.text, self._page.masks.encode(), *texts]
-        name = "page" if self._unread else "run"
-        self.sandbox.send(name, *texts, rows=self._page.length, seconds=self._seconds)
+            texts += [self._page.text, self._page.masks.encode()]
+        self.sandbox.send("run", *texts, rows=self._page.length, seconds=self._seconds)
 
     def receive(self, done: int, timeout: float | None = None) -> Advance:
         """Wait for the reply; `done` events of the page were handled before."""

@@ -109,7 +109,5 @@ def compare(chance: Random) -> Compared | None:
     assert isinstance(definition, RecallDefinition)
     history = rk.read_history(events)
     ways: list[Way] = [way_of(definition), "plain", "written"]
-    if definition.writes == ():
-        ways.insert(1, "memo")
     folds = {way: fold_history(definition, history, page=page, keyframe_every=every, way=way) for way in ways}
     return Compared(text, ways[0], {way: outcome(fold) for way, fold in folds.items()}, folds[ways[0]].copied)

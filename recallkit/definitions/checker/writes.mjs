@@ -1,4 +1,4 @@
-// Whether a fold can write to an object that it did not make itself (recall, The module; see the host's fast way, memo.js).
+// Whether a fold can write to an object that it did not make itself (recall, The module; the fast way, page_keep.js).
 //
 // A points-to analysis over the compiler's tree: it follows where the view's parts may go, through variables, members, calls and
 // callbacks, in no order and for all calls at once, until nothing new is learnt. Names are resolved by the compiler; types are
