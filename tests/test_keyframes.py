@@ -16,14 +16,14 @@ GROWS = recall(
 )
 
 
-def frame(number: int) -> tuple[int, str]:
-    return number, json.dumps(random.Random(number).randbytes(500).hex())
+def frame(number: int) -> tuple[int, bytes]:
+    return number, json.dumps(random.Random(number).randbytes(500).hex()).encode()
 
 
 def test_the_last_keyframe_before_a_fold_is_found() -> None:
     kept = Keyframes(2, "0")
-    kept.add([(2, "2"), (4, "4")])
-    kept.add([(4, "again"), (6, "6")])
+    kept.add([(2, b"2"), (4, b"4")])
+    kept.add([(4, b"again"), (6, b"6")])
     assert [kept.before(number) for number in range(8)] == [
         (0, "0"),
         (0, "0"),
@@ -49,7 +49,7 @@ def test_past_the_bound_every_second_one_goes_and_fewer_come(every: int | None) 
     else:
         assert (kept.every > every, kept.spacing) == (True, 0.0)
     at, text = kept.before(150)
-    assert (at, text) == frame(at)
+    assert (at, text.encode()) == frame(at)
 
 
 def test_an_asked_distance_is_kept_whatever_the_page() -> None:

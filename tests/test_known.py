@@ -13,6 +13,8 @@ from small_documents import recall
 
 import recallkit as rk
 from recallkit.views.fold import Fold, fold_history
+from recallkit.views.selection import select
+from recallkit.views.session import FoldSession, page_of
 
 
 def events(*data: Any) -> rk.History:
@@ -139,3 +141,66 @@ def test_numbers_of_many_decimals_are_known_after_the_first_time() -> None:
   return { ...v, ['k' + (event.data as number % 90)]: [event.data as number / 7, { mean: event.data as number / 13 }] };
 }"""
     same(recall(module, initial={}), events(*range(3_000)))
+
+
+NAMES = [
+    "10",
+    "9",
+    "0",
+    "01",
+    "-1",
+    "2026-01-01",
+    "2147483647",
+    "2147483648",
+    "4294967294",
+    "4294967295",
+    "1e3",
+    "é1",
+    "__proto__x",
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(NAMES) | st.text(), VALUES), min_size=1, max_size=30))
+@settings(max_examples=60, deadline=None)
+def test_keyframes_have_the_order_of_names_that_the_engine_writes(steps: list[Any]) -> None:
+    module = """export function fold(view: View, event: Event): View {
+  const v = view as any, [name, given] = event.data as any;
+  return { [name + 'x']: given, ...v, [name]: [given, v[name] ?? {}] };
+}"""
+    same(recall(module, initial={}), events(*map(list, steps)))
+
+
+@pytest.mark.parametrize(
+    ("view", "natively"),
+    [
+        (
+            {
+                "a": [1, -2, 0.5, 1e-7, 1 / 3, 1e21, 123456789012345.6],
+                "b": 'é€😀\n\x00\x1f"\\' * 9,
+                "c": [None, True, False],
+            },
+            True,
+        ),
+        ([], True),
+        ("x" * 5_000, False),
+        (12, False),  # its text is at hand
+        ({"2": 1, "10": {"1": 2}, "a": 3}, True),
+        ({"4294967294": 1}, False),  # the engine puts it before other names, wherever it was set
+    ],
+)
+def test_keyframes_are_written_beside_the_sandbox(view: Any, natively: bool) -> None:
+    function = recall("export function fold(view: View): View { return view; }", initial=view)
+    history = events(1, 2)
+    session = FoldSession(function.definition)
+    try:
+        session.load(page_of(history, select(function.definition, history), 0, 2))
+        advance = session.advance(every=1)
+    finally:
+        session.close()
+    texts = [text for _, text in advance.frames]
+    assert texts == [session_text(function)] * 2
+    assert advance.reply.written == (b"".join(texts) if natively else b"")
+
+
+def session_text(function: rk.RecallFunction) -> bytes:
+    return function.definition.initial.encode("utf-8", "surrogatepass")

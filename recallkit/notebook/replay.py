@@ -59,6 +59,6 @@ def _views(fold: Fold, session: FoldSession, start: int, stop: int) -> list[str]
         advance = session.advance(done, seconds=FOLD_SECONDS, every=1)
         if advance.next <= done or advance.ended not in ("page", "until"):
             raise InvalidInput(f"The fold did not repeat itself at event {int(taken[done])}.")
-        texts += [text for _, text in advance.frames]
+        texts += [text.decode("utf-8", "surrogatepass") for _, text in advance.frames]
         done = advance.next
     return texts

@@ -19,7 +19,7 @@ CONTROL_BYTES = 80
 # The shapes that measure.wat remembers during a reading, the numbers that it leaves to the page loop, and the places of
 # members that are new.
 SHAPES_BYTES = 64 * 8
-NUMBERS_BYTES = 1_024 * 16
+NUMBERS_BYTES = 1_024 * 8
 PLACES_BYTES = 1_024 * 4
 LEDGER_BYTES = PAGE_RECORDS * LEDGER_COLUMNS * 8
 # ctx->interrupt_counter of the pinned build: starts at 10,000 and falls by one a step.
@@ -59,6 +59,13 @@ class Instance:
         linker.define_wasi()
         linker.define(self._store, "host", "memory", self._memory)
         linker.define_instance(self._store, "known", linker.instantiate(self._store, program.known))
+        write = linker.instantiate(self._store, program.write)
+        linker.define_instance(self._store, "write", write)
+        written = write.exports(self._store)
+        out, begin = written["out"], written["begin"]
+        assert isinstance(out, wasmtime.Memory)
+        assert isinstance(begin, wasmtime.Global)
+        self._out, self._out_begin = out, begin.value(self._store)
         measure = linker.instantiate(self._store, program.measure)
         linker.define_instance(self._store, "measure", measure)
         work = linker.instantiate(self._store, program.work).exports(self._store)
@@ -80,10 +87,10 @@ class Instance:
         self.counter = self._context + COUNTER_OFFSET
         self._undefined = self._call("QTS_GetUndefined")
         self._no_budget()
-        self._lay_out(measure.exports(self._store)["set_layout"])
+        self._lay_out(measure.exports(self._store)["set_layout"], written["set_layout"])
 
-    def _lay_out(self, set_layout: object) -> None:
-        """Tell measure.wat where things lie in this instance."""
+    def _lay_out(self, set_layout: object, write_layout: object) -> None:
+        """Tell measure.wat and write.wat where things lie in this instance."""
         block = self._call("malloc", SHAPES_BYTES + NUMBERS_BYTES + PLACES_BYTES)
         self.numbers = block + SHAPES_BYTES
         self.places = self.numbers + NUMBERS_BYTES
@@ -94,6 +101,7 @@ class Instance:
             shapes.append(self._word(self._word(value) + SHAPE_OFFSET))
         layout = (self._runtime + ATOMS_OFFSET, self._word(shapes[0] + PROTOTYPE_OFFSET), shapes[1], block)
         self._run(set_layout, *layout)
+        self._run(write_layout, layout[0])
         for value in kept:
             self.free(value)
 
@@ -122,6 +130,11 @@ class Instance:
 
     def write(self, at: int, data: bytes) -> None:
         ctypes.memmove(self.address() + at, data, len(data))
+
+    def written(self, length: int) -> bytes:
+        """Return what write.wat wrote."""
+        start = ctypes.addressof(self._out.data_ptr(self._store).contents) + self._out_begin
+        return ctypes.string_at(start, length)
 
     def _text(self, data: bytes) -> int:
         at = self._call("malloc", len(data) + 1)

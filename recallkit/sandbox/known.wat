@@ -1,13 +1,11 @@
-;; What is remembered of the lists and objects of a view, by their address in the engine's memory, and of numbers: in memory
-;; of its own, beside the sandbox's. measure.wat puts down what it read, and takes away what left the view.
+;; What is remembered of the lists and objects of a view, by their address in the engine's memory: in memory of its own,
+;; beside the sandbox's. measure.wat puts down what it read, and takes away what left the view.
 ;;
 ;;   slot    16 bytes: address, bytes of its JSON text, the reading that met it last, 10 bits of its levels and 22 of the
 ;;           schema's record that it passed as; an address of 0: empty. A slot is named by where it lies.
-;;   number  16 bytes: its bits, and the bytes of its text; a later one takes the place of an earlier
 (module
   (memory 3)
-  (global $NUMBERS i32 (i32.const 4096))
-  (global $TABLE i32 (i32.const 0x10000))      ;; past the numbers
+  (global $TABLE i32 (i32.const 0x10000))
   (global $FIRST i32 (i32.const 13))           ;; from 8,192 slots to more than the parts that fit a view
   (global $LAST i32 (i32.const 19))
   (global $TAGS i32 (i32.const 0x3fffff))
@@ -103,24 +101,4 @@
       (local.set $hole (local.get $index))
       (br $next)))
     (memory.fill (call $slot (local.get $hole)) (i32.const 0) (i32.const 16))
-    (i32.const 0))
-
-  (func $number (param $bits i64) (result i32)
-    (i32.shl
-      (i32.and
-        (i32.shr_u
-          (i32.mul (i32.xor (i32.wrap_i64 (local.get $bits)) (i32.wrap_i64 (i64.shr_u (local.get $bits) (i64.const 32))))
-                   (i32.const 0x9e3779b1))
-          (i32.const 20))
-        (i32.sub (global.get $NUMBERS) (i32.const 1)))
-      (i32.const 4)))
-  ;; the bytes of a number's text; 0: not known
-  (func (export "length") (param $bits i64) (result i32)
-    (local $at i32)
-    (local.set $at (call $number (local.get $bits)))
-    (select (i32.load offset=8 (local.get $at)) (i32.const 0) (i64.eq (i64.load (local.get $at)) (local.get $bits))))
-  (func (export "learn") (param $bits i64) (param $length i32)
-    (local $at i32)
-    (local.set $at (call $number (local.get $bits)))
-    (i64.store (local.get $at) (local.get $bits))
-    (i32.store offset=8 (local.get $at) (local.get $length))))
+    (i32.const 0)))

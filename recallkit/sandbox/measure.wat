@@ -26,8 +26,9 @@
   (import "known" "full" (func $full (result i32)))
   (import "known" "tag" (func $tag (param i32) (result i32)))
   (import "known" "set_tag" (func $set_tag (param i32 i32)))
-  (import "known" "length" (func $length (param i64) (result i32)))
-  (import "known" "learn" (func $learn_length (param i64 i32)))
+  (import "write" "length" (func $length (param i64) (result i32)))
+  (import "write" "learn" (func $learn (param i64 i32)))
+  (import "write" "index" (func $index (param i32) (result i32)))
   (global $OBJECT i32 (i32.const -1))
   (global $FLOAT i32 (i32.const 0x7ff8000a))
   (global $LEVELS i32 (i32.const 512))
@@ -40,8 +41,8 @@
   (global $atoms (mut i32) (i32.const 0))      ;; where the runtime keeps the address of its texts
   (global $prototype (mut i32) (i32.const 0))  ;; of every plain object
   (global $list (mut i32) (i32.const 0))       ;; the shape of every plain list
-  (global $block (mut i32) (i32.const 0))      ;; memory of this module's own: 64 shapes and their names' bytes, 1,024 numbers
-                                               ;; and the bytes of their texts, 1,024 places
+  (global $block (mut i32) (i32.const 0))      ;; memory of this module's own: 64 shapes and their names' bytes, 1,024 numbers,
+                                               ;; 1,024 places
   (global $bytes (mut i32) (i32.const 0))
   (global $held (mut i32) (i32.const 0))       ;; whether something else holds a part
   (global $numbers (mut i32) (i32.const 0))
@@ -167,7 +168,7 @@
           (then
             (local.set $name (i32.load offset=52 (i32.add (local.get $shape) (i32.shl (local.get $i) (i32.const 3)))))
             (if (i32.eqz (local.get $name)) (then (local.set $order (i32.sub (local.get $order) (i32.const 1))) (br $known)))
-            (if (call $numeric (local.get $name)) (then (return (i32.const -1))))))
+            (if (call $index (local.get $name)) (then (return (i32.const -1))))))
         (local.set $place (i32.add (local.get $values) (i32.shl (local.get $i) (i32.const 3))))
         (if (i32.eq (i32.load offset=4 (local.get $place)) (global.get $OBJECT))
           (then
@@ -181,25 +182,12 @@
       (local.set $order (i32.add (local.get $order) (i32.const 1)))
       (br $next)))
     (local.get $found))
-  ;; whether a name begins with a digit: it may be a whole number, and then comes before the others
-  (func $numeric (param $name i32) (result i32)
-    (local $unit i32)
-    (if (i32.lt_s (local.get $name) (i32.const 0)) (then (return (i32.const 1))))
-    (local.set $name (i32.load (i32.add (i32.load (global.get $atoms)) (i32.shl (local.get $name) (i32.const 2)))))
-    (if (i32.eqz (i32.and (i32.load offset=4 (local.get $name)) (i32.const 0x7fffffff))) (then (return (i32.const 0))))
-    (i32.lt_u (i32.sub (i32.load8_u offset=16 (local.get $name)) (i32.const 0x30)) (i32.const 10)))
 
-  ;; the page loop measured the numbers of the block: each is a number and the bytes of its text
-  (func (export "learn")
-    (local $i i32) (local $at i32)
-    (block $done (loop $next
-      (br_if $done (i32.ge_u (local.get $i) (global.get $numbers)))
-      (local.set $at (call $number (local.get $i)))
-      (call $learn_length (i64.load (local.get $at)) (i32.trunc_sat_f64_u (f64.load offset=8 (local.get $at))))
-      (local.set $i (i32.add (local.get $i) (i32.const 1)))
-      (br $next))))
+  ;; the page loop wrote out a number of the block: its text is at an address
+  (func (export "learn") (param $text i32) (param $i i32)
+    (call $learn (i64.load (call $number (local.get $i))) (local.get $text)))
   (func $number (param $i i32) (result i32)
-    (i32.add (i32.add (global.get $block) (i32.shl (global.get $SHAPES) (i32.const 3))) (i32.shl (local.get $i) (i32.const 4))))
+    (i32.add (i32.add (global.get $block) (i32.shl (global.get $SHAPES) (i32.const 3))) (i32.shl (local.get $i) (i32.const 3))))
 
   (func $read (param $at i32) (param $level i32) (result i32)
     (local $kind i32) (local $shape i32) (local $count i32) (local $values i32) (local $names i32)

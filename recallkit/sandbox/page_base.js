@@ -5,7 +5,7 @@
 // This part: what all of it stands on: the control block, the clock, bounded stretches, and the words of what was thrown.
 //
 // control (Int32): 0 checkpoints, 1 budget, 2 why, 3 stop, 4 bytes, 5 sequence, 10 index, 11 phase, 14 memory pages,
-//   15 held, 16 references, 17 numbers
+//   15 held, 16 references, 17 numbers, 18 written
 // control (Float64): 3 clock, 4 deadline (milliseconds, monotonic)
 const { parse, stringify } = JSON;
 const { apply } = Reflect;

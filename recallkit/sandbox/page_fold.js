@@ -6,9 +6,11 @@ let folded = 0;
 let events = [];
 let masks = [];
 let next = 0;
-// keyframes of the last run: after how many folds, and the view's text; and the milliseconds folded since the one before
-let frames = [];
+// keyframes of the last run: after how many folds; the bytes of each that write.wat wrote, -1 for others; and the texts of
+// those. And the milliseconds folded since the one before.
 let frameFolds = [];
+let frameSizes = [];
+let frames = [];
 let sinceFrame = 0;
 let foldsSinceFrame = 0;
 
@@ -130,6 +132,21 @@ const step = (i) => {
   return true;
 };
 
+// Keeps the view as a keyframe; gives the bytes that it takes.
+const keepFrame = () => {
+  apply(push, frameFolds, [folded]);
+  if (viewText === null) {
+    writeNative(view, control[18], viewBytes);
+    if (control[4] >= 0) {
+      control[18] = control[4];
+      apply(push, frameSizes, [viewBytes]);
+      return viewBytes;
+    }
+  }
+  apply(push, frameSizes, [-1]);
+  apply(push, frames, [written()]);
+  return viewText.length;
+};
 const load = (page, maskText) => {
   control[10] = 0;
   control[11] = PHASE.load;
@@ -170,7 +187,7 @@ const folding = {
   // Folds on from where the page stands, until its end, the moment given, or `most` folds; the ledger has a row an event.
   // A keyframe is kept after so many folds (`every`), or once the folds since the last took so many milliseconds (`spacing`)
   // and by so many milliseconds a byte (`price`) more than writing this view out; 0: none is kept in that way. The first
-  // line of what it gives tells how far it came; each line after it is a keyframe.
+  // line of what it gives tells how far it came; each line after it is a keyframe that write.wat did not write.
   // A page that is given with its masks takes the place of the one before; in one call with its folds, at one depth of the stack.
   run(milliseconds, most, every, spacing, price, page, maskText) {
     if (page !== undefined) load(page, maskText);
@@ -182,6 +199,8 @@ const folding = {
     const perByte = +price;
     frames = [];
     frameFolds = [];
+    frameSizes = [];
+    control[18] = 0;
     copied = 0;
     let kept = 0;
     let ended = 'page';
@@ -204,9 +223,7 @@ const folding = {
         foldsSinceFrame++;
         const due = everyFolds > 0 ? foldsSinceFrame >= everyFolds : least > 0 && sinceFrame >= least && sinceFrame >= perByte * viewBytes;
         if (due) {
-          apply(push, frames, [written()]);
-          apply(push, frameFolds, [folded]);
-          kept += viewText.length;
+          kept += keepFrame();
           sinceFrame = foldsSinceFrame = 0;
           moment = now();
         }
@@ -217,15 +234,15 @@ const folding = {
       }
     }
     control[11] = PHASE.idle;
-    const told = [stringify({ next, folded, ended, stall, copied, frames: frameFolds })];
+    const told = [stringify({ next, folded, ended, stall, copied, frames: frameFolds, sizes: frameSizes })];
     apply(push, told, frames);
-    frames = frameFolds = null;
+    frames = frameFolds = frameSizes = null;
     return apply(join, told, ['\n']);
   },
   // After an interruption: where the page stands, and what was known of the stall.
   state() {
     unbounded();
-    return stringify({ next, folded, ended: 'interrupted', stall, copied, frames: [] });
+    return stringify({ next, folded, ended: 'interrupted', stall, copied, frames: [], sizes: [] });
   },
   view: written,
 };

@@ -6,8 +6,11 @@ const measured = () => {
   let bytes = control[4];
   const count = control[17];
   if (bytes < 0 || count === 0) return bytes;
-  for (let i = 0; i < count; i++) bytes += numbers[2 * i + 1] = toText(numbers[2 * i]).length;
-  learnNative();
+  for (let i = 0; i < count; i++) {
+    const text = toText(numbers[i]);
+    bytes += text.length;
+    learnNative(text, i);
+  }
   return bytes;
 };
 const measure = (value) => {

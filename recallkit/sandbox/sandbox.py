@@ -59,6 +59,8 @@ class Reply:
         The steps of the guarded call that was cut short.
     ledger : bytes
         A row of five doubles for each event asked for: bytes, steps, microseconds, outcome, memory pages.
+    written : bytes
+        The keyframes that were written beside the sandbox's memory, one after another.
     alive : bool
         Whether the sandbox can be used further.
     """
@@ -69,6 +71,7 @@ class Reply:
     phase: str = "idle"
     steps: int = 0
     ledger: bytes = b""
+    written: bytes = b""
     alive: bool = True
 
 
@@ -210,7 +213,9 @@ class Sandbox:
 
     def _read(self, header: dict[str, Any], blobs: list[bytes]) -> Reply:
         text = blobs[0].decode("utf-8", "surrogatepass") if blobs and "overtime" not in header else ""
-        ledger = blobs[-1] if blobs and ("overtime" in header or len(blobs) > 1) else b""
+        _, ledger, written = [*blobs, b"", b"", b""][:3]
+        if "overtime" in header:
+            ledger = blobs[0]
         if "overtime" in header:
             self.kill()
         cut = self._cut(header)
@@ -219,7 +224,7 @@ class Sandbox:
         spent = header.get("checkpoints", 0) * 10_000 + (10_000 - header.get("left", 10_000))
         phase = PHASES[header.get("phase", 0)]
         alive = "overtime" not in header and "trap" not in header
-        return Reply(text, cut, header.get("index", 0), phase, spent, ledger, alive)
+        return Reply(text, cut, header.get("index", 0), phase, spent, ledger, written, alive)
 
     @staticmethod
     def _cut(header: dict[str, Any]) -> str | None:

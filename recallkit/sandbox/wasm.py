@@ -36,6 +36,7 @@ class Program:
     work: wasmtime.Module
     measure: wasmtime.Module
     known: wasmtime.Module
+    write: wasmtime.Module
     exports: dict[str, str]
 
 
@@ -59,11 +60,11 @@ def load() -> Program:
         raise EngineError(f"The engine is missing from the installation ({error}); install recallkit again.") from error
     if hashlib.sha256(wasm).hexdigest() != SHA256:
         raise EngineError(f"The engine file is not {PACKAGE}; install recallkit again.")
-    work, measure, known = (
+    work, measure, known, write = (
         wasmtime.Module(engine, (Path(__file__).parent / f"{name}.wat").read_text("utf-8"))
-        for name in ("work", "measure", "known")
+        for name in ("work", "measure", "known", "write")
     )
-    return Program(engine, _compiled(engine, wasm), work, measure, known, exports)
+    return Program(engine, _compiled(engine, wasm), work, measure, known, write, exports)
 
 
 def cache_directory() -> Path:

@@ -16,11 +16,13 @@
 ;;          48  i64  where the clock import writes
 ;;          56  i32  size of the memory, in pages of 64 KiB, at the last reading of the clock
 ;;          60  i32  held, 64 i32 references, 68 i32 numbers: what else measure answers (measure.wat)
+;;          72 i32  written: how many bytes of keyframes lie beside the sandbox's memory (write.wat)
 (module
   (import "wasi_snapshot_preview1" "clock_time_get" (func $wasi_clock (param i32 i64 i32) (result i32)))
   (import "measure" "measure" (func $measure (param i32) (result i32)))
   (import "measure" "remeasure" (func $remeasure (param i32 i32) (result i32)))
-  (import "measure" "learn" (func $learn))
+  (import "measure" "learn" (func $learn (param i32 i32)))
+  (import "write" "write" (func $write (param i32 i32 i32) (result i32)))
   (import "measure" "known" (func $known (param i32 i32) (result i32)))
   (import "measure" "fresh" (func $fresh (param i32 i32) (result i32)))
   (import "known" "forget" (func $forget))
@@ -92,7 +94,8 @@
         (if (i32.eq (i32.load offset=4 (local.get 3)) (i32.const -1))
           (then (i32.store offset=64 (global.get $control) (i32.load (i32.load (local.get 3))))))
         (i32.store offset=68 (global.get $control) (call $numbers))))
-    (if (i32.eq (local.get 4) (i32.const 4)) (then (call $learn)))
+    (if (i32.eq (local.get 4) (i32.const 4))
+      (then (call $learn (i32.load (local.get 3)) (i32.load offset=8 (local.get 3)))))
     (if (i32.eq (local.get 4) (i32.const 5))
       (then
         (i32.store offset=16 (global.get $control)
@@ -107,6 +110,10 @@
         (i32.store offset=16 (global.get $control)
           (call $fresh (local.get 3) (i32.load offset=8 (local.get 3))))))
     (if (i32.eq (local.get 4) (i32.const 8)) (then (call $forget)))
+    (if (i32.eq (local.get 4) (i32.const 9))
+      (then
+        (i32.store offset=16 (global.get $control)
+          (call $write (local.get 3) (i32.load offset=8 (local.get 3)) (i32.load offset=16 (local.get 3))))))
     (i32.const 0))
 
   ;; The UTF-8 size of an engine string, read where it lies: after a 4-byte count of references come

@@ -74,7 +74,7 @@ class Host:
             instance.buffer(instance.numbers, NUMBERS_BYTES),
             instance.buffer(instance.places, PLACES_BYTES),
         ]
-        natives = [instance.function(which) for which in range(1, 9)]
+        natives = [instance.function(which) for which in range(1, 10)]
         self._api = self._must(instance.call(page, [*buffers, *natives, *parts]))
         self._members, self._sources = {}, {}
         self._instance = instance
@@ -165,7 +165,7 @@ class Host:
             header["error"] = error
         blobs = [(text or "").encode("utf-8", "surrogatepass")]
         if rows:
-            blobs.append(self._ledger(rows))
+            blobs += [self._ledger(rows), self._keyframes() if error is None else b""]
         return header, blobs
 
     def _control(self) -> dict[str, Any]:
@@ -179,6 +179,11 @@ class Host:
     def _ledger(self, rows: int) -> bytes:
         instance = self._live()
         return instance.read(instance.ledger, rows * LEDGER_COLUMNS * 8)
+
+    def _keyframes(self) -> bytes:
+        instance = self._live()
+        (length,) = struct.unpack("<i", instance.read(instance.control + 72, 4))
+        return instance.written(length) if length else b""
 
     def _far(self, header: dict[str, Any]) -> list[bytes]:
         return [b"", self._ledger(header["rows"])] if self._instance is not None and header.get("rows") else []

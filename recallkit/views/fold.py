@@ -179,7 +179,7 @@ class _Driver:
         self.failures = 0
         self.failed_at = -1
         self.suspect_until = 0
-        self.frames: list[tuple[int, str]] = []
+        self.frames: list[tuple[int, bytes]] = []
         self.sent: _Sent | None = None  # what the sandbox folds now
         self.ahead: Page | None = None  # the page after it, where it is known
         self.interrupts = Interrupts()

@@ -10,7 +10,7 @@ from recallkit.bounds import MIB
 # Caches are bounded in bytes, not in steps: past this, every second keyframe is dropped and fewer are kept.
 KEYFRAME_BYTES = 64 * MIB
 # Seeking folds again what lies after a keyframe: half of this on average.
-SPACING_MS = 20.0
+SPACING_MS = 10.0
 
 
 class Keyframes:
@@ -19,7 +19,7 @@ class Keyframes:
     Parameters
     ----------
     every : int, optional
-        Folds between two keyframes. When left out they are apart by what folding took: 20 ms, more where the view is
+        Folds between two keyframes. When left out they are apart by what folding took: 10 ms, more where the view is
         large, so that they cost little at any size. Whenever they pass `most_bytes` every second one is dropped.
     initial : str
         The view before any event, as JSON text.
@@ -39,14 +39,14 @@ class Keyframes:
         self.spacing = 0.0 if every else SPACING_MS
         self._most = most_bytes
         self._at = [0]
-        self._views = [_pack(initial)]
+        self._views = [_pack(initial.encode("utf-8", "surrogatepass"))]
         self.bytes = len(self._views[0])
 
     def __len__(self) -> int:
         return len(self._at)
 
-    def add(self, frames: list[tuple[int, str]]) -> None:
-        """Keep views: after how many folds each, and its JSON text."""
+    def add(self, frames: list[tuple[int, bytes]]) -> None:
+        """Keep views: after how many folds each, and its JSON text in UTF-8."""
         for at, text in frames:
             if at <= self._at[-1]:
                 continue
@@ -70,5 +70,5 @@ class Keyframes:
         return self._at[place], zlib.decompress(self._views[place]).decode("utf-8", "surrogatepass")
 
 
-def _pack(text: str) -> bytes:
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+def _pack(text: bytes) -> bytes:
+    return zlib.compress(text, 1)
