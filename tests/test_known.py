@@ -76,6 +76,57 @@ def test_parts_that_move_are_measured_as_they_are_written(steps: list[Any]) -> N
     same(recall(MOVES, initial={"root": []}), events(*map(list, steps)))
 
 
+# Members whose schemas differ: a part that moves from one to another has passed the one, not the other.
+PLACES = {
+    "type": "object",
+    "properties": {
+        "root": {"type": "array", "items": {"not": {"type": "boolean"}}},
+        "k1": {
+            "anyOf": [
+                {"type": "array", "items": {"type": ["array", "number", "string", "null"]}},
+                {"type": ["object", "null"]},
+            ]
+        },
+        "k2": {"type": ["array", "object", "string", "number", "null"], "maxItems": 6, "maxProperties": 3},
+        "k3": {"$ref": "#/$defs/tree"},
+    },
+    "additionalProperties": {"$ref": "#/$defs/any"},
+    "maxProperties": 30,
+    "$defs": {
+        "tree": {
+            "items": {"$ref": "#/$defs/tree"},
+            "additionalProperties": {"$ref": "#/$defs/tree"},
+            "not": {"const": True},
+        },
+        "any": {
+            "additionalProperties": {"$ref": "#/$defs/any"},
+            "items": {"maxItems": 5, "additionalProperties": {"not": {"type": "null"}}},
+        },
+    },
+}
+
+
+@given(STEPS)
+@settings(max_examples=80, deadline=None)
+def test_parts_that_move_are_checked_as_if_nothing_were_remembered(steps: list[Any]) -> None:
+    initial = {"root": [], "k1": [[1]], "k2": {}, "k3": [{"a": []}]}
+    same(recall(MOVES, initial=initial, schema=PLACES), events(*map(list, steps)))
+
+
+def test_a_list_of_very_many_new_parts_is_asked_for_each_and_the_wrong_one_found() -> None:
+    module = """export function fold(view: View, event: Event): View {
+  const v = view as any[], n = event.data as number;
+  return [...v, ...Array.from({ length: n }, (_, i) => ({ n: n === 1500 && i === 1400 ? 'no' : i }))];
+}"""
+    schema = {"type": "array", "maxItems": 4_000, "items": {"type": "object", "properties": {"n": {"type": "number"}}}}
+    fold = same(recall(module, initial=[], schema=schema), events(3, 1_200, 2, 1, 1_100, 1_500))
+    assert fold.stall is not None
+    assert (fold.folded, fold.stall.kind) == (5, "schema")
+    fold = same(recall(module, initial=[], schema=schema), events(3_999, 1, 1))
+    assert fold.stall is not None
+    assert (fold.folded, fold.stall.kind) == (2, "schema")
+
+
 def test_a_part_whose_place_in_memory_becomes_anothers_is_not_taken_for_it() -> None:
     chance = random.Random(7)
     steps = [

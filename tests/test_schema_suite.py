@@ -89,7 +89,7 @@ def test_the_host_gives_every_required_verdict(draft: str, documents: dict[str, 
 
 @pytest.mark.parametrize("draft", DRAFTS)
 @pytest.mark.parametrize(
-    "options", [{}, {"frozen": True}, {"memo": True, "frozen": True}], ids=["plain", "frozen", "memo"]
+    "options", [{}, {"frozen": True}, {"memory": True, "frozen": True}], ids=["plain", "frozen", "memory"]
 )
 def test_the_page_loop_gives_every_required_verdict(
     draft: str, options: dict[str, bool], documents: dict[str, Any]

@@ -38,7 +38,7 @@ ROWS = {
 def issues(schema: Any, value: Any) -> list[tuple[str, str]]:
     """What both sides say; they must say the same."""
     told = [(issue.pointer, issue.words) for issue in Schema(schema).issues(value)]
-    for options in ({}, {"frozen": True}, {"memo": True, "frozen": True}):
+    for options in ({}, {"frozen": True}, {"memory": True, "frozen": True}):
         assert page_issues([{"schema": schema, "values": [value]}], **options) == [[told]]
     assert Schema(schema).accepts(value) == (told == [])
     return told
@@ -326,7 +326,7 @@ def test_the_page_loop_says_the_same_of_random_values(schema: Any, some: list[An
     assert [checked.accepts(value) for value in some] == [not each for each in told]
     case = {"schema": schema, "values": some}
     assert page_issues([case]) == [told]
-    assert page_issues([case], memo=True, frozen=True) == [told]
+    assert page_issues([case], memory=True, frozen=True) == [told]
 
 
 @given(random_schemas, st.lists(values, min_size=1, max_size=6))

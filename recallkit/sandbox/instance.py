@@ -16,11 +16,9 @@ from recallkit.sandbox.wasm import Program
 WASM_PAGE = 65_536
 INITIAL_PAGES = 256
 CONTROL_BYTES = 80
-# The shapes that measure.wat remembers during a reading, the numbers that it leaves to the page loop, and the places of
-# members that are new.
+# The shapes that measure.wat remembers during a reading and the numbers that it leaves to the page loop.
 SHAPES_BYTES = 64 * 8
 NUMBERS_BYTES = 1_024 * 8
-PLACES_BYTES = 1_024 * 4
 LEDGER_BYTES = PAGE_RECORDS * LEDGER_COLUMNS * 8
 # ctx->interrupt_counter of the pinned build: starts at 10,000 and falls by one a step.
 COUNTER_OFFSET = 232
@@ -91,9 +89,8 @@ class Instance:
 
     def _lay_out(self, set_layout: object, write_layout: object) -> None:
         """Tell measure.wat and write.wat where things lie in this instance."""
-        block = self._call("malloc", SHAPES_BYTES + NUMBERS_BYTES + PLACES_BYTES)
+        block = self._call("malloc", SHAPES_BYTES + NUMBERS_BYTES)
         self.numbers = block + SHAPES_BYTES
-        self.places = self.numbers + NUMBERS_BYTES
         shapes, kept = [], []
         for source in (b"({})", b"[]"):
             value, _ = self.evaluate(source, b"kit", module=False)

@@ -28,26 +28,24 @@
   (import "known" "set_tag" (func $set_tag (param i32 i32)))
   (import "write" "length" (func $length (param i64) (result i32)))
   (import "write" "learn" (func $learn (param i64 i32)))
-  (import "write" "index" (func $index (param i32) (result i32)))
   (global $OBJECT i32 (i32.const -1))
   (global $FLOAT i32 (i32.const 0x7ff8000a))
   (global $LEVELS i32 (i32.const 512))
   (global $SHAPES i32 (i32.const 64))
   (global $FLOATS i32 (i32.const 1024))
-  (global $PLACES i32 (i32.const 1024))
   ;; one object in many places is read in each of them: past so many bytes no memory holds the text
   (global $MOST i32 (i32.const 0x08000000))
 
   (global $atoms (mut i32) (i32.const 0))      ;; where the runtime keeps the address of its texts
   (global $prototype (mut i32) (i32.const 0))  ;; of every plain object
   (global $list (mut i32) (i32.const 0))       ;; the shape of every plain list
-  (global $block (mut i32) (i32.const 0))      ;; memory of this module's own: 64 shapes and their names' bytes, 1,024 numbers,
-                                               ;; 1,024 places
+  (global $block (mut i32) (i32.const 0))      ;; memory of this module's own: 64 shapes and their names' bytes, 1,024 numbers
   (global $bytes (mut i32) (i32.const 0))
   (global $held (mut i32) (i32.const 0))       ;; whether something else holds a part
   (global $numbers (mut i32) (i32.const 0))
   (global $remember (mut i32) (i32.const 0))   ;; whether what is known of a part is asked, and put down
   (global $deepest (mut i32) (i32.const 0))    ;; the level of the deepest part read
+  (global $members (mut i32) (i32.const 0))    ;; how many members what was asked for new ones has
   (global $half (mut i32) (i32.const 0))       ;; whether the last unit of a text was the first half of a pair
 
   (func (export "set_layout") (param i32 i32 i32 i32)
@@ -138,24 +136,31 @@
   (func $is_object (param $at i32) (result i32)
     (i32.eq (i32.shr_u (i32.load offset=4 (local.get $at)) (i32.const 8)) (i32.const 0x0101)))
 
-  ;; Whether the list or object at an address passed before as record `id` of the schema; if not, it is put down that it does.
+  ;; Whether the list or object at an address passed, when it was last noted, as record `id` of the schema.
   (func (export "known") (param $value i32) (param $id i32) (result i32)
     (local $slot i32)
-    (if (i32.ne (i32.load offset=4 (local.get $value)) (global.get $OBJECT)) (then (return (i32.const 0))))
-    (local.set $slot (call $find (i32.load (local.get $value))))
-    (if (i32.eqz (local.get $slot)) (then (return (i32.const 0))))
-    (if (i32.eq (call $tag (local.get $slot)) (local.get $id)) (then (return (i32.const 1))))
-    (call $set_tag (local.get $slot) (local.get $id))
-    (i32.const 0))
-  ;; The members of a list or object that are not known as record `id`: their places lie after the numbers, and their count is
-  ;; given; -1 where there are too many, or their places cannot be told. An object has its names in the order of its shape,
-  ;; but for whole numbers.
-  (func (export "fresh") (param $value i32) (param $id i32) (result i32)
-    (local $at i32) (local $places i32) (local $count i32) (local $values i32) (local $shape i32)
-    (local $i i32) (local $name i32) (local $place i32) (local $slot i32) (local $found i32) (local $order i32)
+    (local.set $slot (call $slot (local.get $value)))
+    (if (result i32) (local.get $slot)
+      (then (i32.eq (call $tag (local.get $slot)) (local.get $id))) (else (i32.const 0))))
+  (func (export "note") (param $value i32) (param $id i32)
+    (local $slot i32)
+    (local.set $slot (call $slot (local.get $value)))
+    (if (local.get $slot) (then (call $set_tag (local.get $slot) (local.get $id)))))
+  (func $slot (param $value i32) (result i32)
+    (if (result i32) (i32.eq (i32.load offset=4 (local.get $value)) (global.get $OBJECT))
+      (then (call $find (i32.load (local.get $value)))) (else (i32.const 0))))
+  ;; The members of a list or object that are not known as record `id`: each is put into a list of the page loop's own, which
+  ;; holds nulls, and their count is given, -1 where there are too many; `members` then tells how many there are in all.
+  (func (export "fresh") (param $value i32) (param $id i32) (param $list i32) (result i32)
+    (local $at i32) (local $count i32) (local $values i32) (local $shape i32) (local $into i32) (local $most i32)
+    (local $i i32) (local $place i32) (local $slot i32) (local $found i32)
+    (global.set $members (i32.const 0))
+    (local.set $into (i32.load (local.get $list)))
+    (if (i32.eqz (call $is_list (local.get $into))) (then (return (i32.const -1))))
+    (local.set $most (call $count (local.get $into)))
+    (local.set $into (call $values (local.get $into)))
     (if (i32.ne (i32.load offset=4 (local.get $value)) (global.get $OBJECT)) (then (return (i32.const -1))))
     (local.set $at (i32.load (local.get $value)))
-    (local.set $places (call $number (global.get $FLOATS)))
     (if (call $is_object (local.get $at))
       (then (local.set $shape (i32.load offset=20 (local.get $at))))
       (else (if (i32.eqz (call $is_list (local.get $at))) (then (return (i32.const -1))))))
@@ -166,22 +171,24 @@
       (block $known
         (if (local.get $shape)
           (then
-            (local.set $name (i32.load offset=52 (i32.add (local.get $shape) (i32.shl (local.get $i) (i32.const 3)))))
-            (if (i32.eqz (local.get $name)) (then (local.set $order (i32.sub (local.get $order) (i32.const 1))) (br $known)))
-            (if (call $index (local.get $name)) (then (return (i32.const -1))))))
+            (br_if $known (i32.eqz (i32.load offset=52
+              (i32.add (local.get $shape) (i32.shl (local.get $i) (i32.const 3))))))))
+        (global.set $members (i32.add (global.get $members) (i32.const 1)))
         (local.set $place (i32.add (local.get $values) (i32.shl (local.get $i) (i32.const 3))))
-        (if (i32.eq (i32.load offset=4 (local.get $place)) (global.get $OBJECT))
+        (local.set $slot (call $slot (local.get $place)))
+        (if (local.get $slot)
+          (then (br_if $known (i32.eq (call $tag (local.get $slot)) (local.get $id)))))
+        (if (i32.ge_u (local.get $found) (local.get $most)) (then (return (i32.const -1))))
+        ;; one more holds it now, where that is counted: of tags from -9 to -1, not of numbers
+        (if (i32.ge_u (i32.load offset=4 (local.get $place)) (i32.const -9))
           (then
-            (local.set $slot (call $find (i32.load (local.get $place))))
-            (if (local.get $slot)
-              (then (br_if $known (i32.eq (call $tag (local.get $slot)) (local.get $id)))))))
-        (if (i32.ge_u (local.get $found) (global.get $PLACES)) (then (return (i32.const -1))))
-        (i32.store (i32.add (local.get $places) (i32.shl (local.get $found) (i32.const 2))) (local.get $order))
+            (i32.store (i32.load (local.get $place)) (i32.add (i32.load (i32.load (local.get $place))) (i32.const 1)))))
+        (i64.store (i32.add (local.get $into) (i32.shl (local.get $found) (i32.const 3))) (i64.load (local.get $place)))
         (local.set $found (i32.add (local.get $found) (i32.const 1))))
       (local.set $i (i32.add (local.get $i) (i32.const 1)))
-      (local.set $order (i32.add (local.get $order) (i32.const 1)))
       (br $next)))
     (local.get $found))
+  (func (export "members") (result i32) (global.get $members))
 
   ;; the page loop wrote out a number of the block: its text is at an address
   (func (export "learn") (param $text i32) (param $i i32)

@@ -5,7 +5,7 @@
 // This part: what all of it stands on: the control block, the clock, bounded stretches, and the words of what was thrown.
 //
 // control (Int32): 0 checkpoints, 1 budget, 2 why, 3 stop, 4 bytes, 5 sequence, 10 index, 11 phase, 14 memory pages,
-//   15 held, 16 references, 17 numbers, 18 written
+//   15 held, 16 references, 17 numbers, 18 written, 19 members
 // control (Float64): 3 clock, 4 deadline (milliseconds, monotonic)
 const { parse, stringify } = JSON;
 const { apply } = Reflect;
@@ -26,7 +26,6 @@ const time = new Float64Array(controlBuffer);
 const counter = new Int32Array(counterBuffer);
 const ledger = new Float64Array(ledgerBuffer);
 const numbers = new Float64Array(numbersBuffer);
-const places = new Int32Array(placesBuffer);
 const COLUMNS = 5;
 const PERIOD = 10000;
 const PHASE = { idle: 0, filter: 1, fold: 2, check: 3, describe: 4, schema: 5, load: 6 };

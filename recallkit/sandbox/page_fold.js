@@ -171,7 +171,7 @@ const folding = {
     forget();
     folded = settings.folded;
     sinceFrame = foldsSinceFrame = 0;
-    checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memo: settings.way === 'fast', ...settings.schemaOptions });
+    checkView = settings.schema === undefined ? null : makeChecker(settings.schema, { frozen: true, memory: settings.way === 'fast' ? memory : null, ...settings.schemaOptions });
     return '';
   },
   conditions(...given) {
@@ -216,7 +216,7 @@ const folding = {
       }
       events[next] = null;
       next++;
-      const after = now();
+      const after = time[3]; // the clock as the fold's end read it
       sinceFrame += after - moment;
       moment = after;
       if (folded !== before) {

@@ -26,6 +26,12 @@ const remeasure = (value, before) => {
 const OURS = 4;
 const fitness = makeFitness(utf8);
 
+// What the schema's check asks, where a view's parts are remembered: which record of the schema a list or an object passed
+// as, when it was last noted. known(value, id) answers in `answers[4]`. fresh(value, id, members) puts the members that did
+// not pass as that record into `members`, a list of nulls; their count is in answers[4], -1: too many; of all in [19].
+const memory = { __proto__: null, known: knownNative, note: noteNative, fresh: freshNative, answers: control, members: [] };
+for (let i = 0; i < 1024; i++) memory.members[i] = null;
+
 let checkView = null;
 let view = null;
 let spoiled = false; // whether a fold that may write to its view was given it, and did not return

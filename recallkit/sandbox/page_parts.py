@@ -10,8 +10,9 @@ from typing import Final
 PARTS: Final = ("page_base.js", "page_keep.js", "page_fold.js", "page_run.js")
 # What the worker gives it: its buffers, its native functions, and the values of the other parts (worker.py, do_open).
 GIVEN: Final = (
-    "controlBuffer, counterBuffer, ledgerBuffer, numbersBuffer, placesBuffer, "
-    "tick, utf8Native, measureNative, learnNative, remeasureNative, knownNative, freshNative, forget, writeNative, "
+    "controlBuffer, counterBuffer, ledgerBuffer, numbersBuffer, "
+    "tick, utf8Native, measureNative, learnNative, "
+    "remeasureNative, knownNative, noteNative, freshNative, forget, writeNative, "
     "makeDates, harden, makeFitness, makeChecker"
 )
 

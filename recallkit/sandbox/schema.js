@@ -5,9 +5,10 @@ const yes = () => true;
 const no = () => false;
 
 function makeChecker(schema, options = {}) {
-  const { memo = false, frozen = false, documents = {}, revised = { count: 0 } } = options;
+  const { memory = null, frozen = false, documents = {} } = options;
   const resolver = makeResolver(schema, documents);
   const compiled = new Map(); // schema object -> Map of dynamic scope -> record
+  let records = 0;
   const numbers = new Map(); // schema object -> its number, for the keys of dynamic scopes
 
   const numberOf = (node) => {
@@ -38,8 +39,8 @@ function makeChecker(schema, options = {}) {
     const known = compiled.get(node);
     if (known.has(here.key)) return known.get(here.key);
     const dialect = resource.dialect;
-    const record = { schema: node, resource, scope: here, dialect, test: undefined, kind: '',
-      seen: undefined, whole: undefined, partsOfObject: undefined, partsOfList: undefined, shallow: false, ref: undefined, dynamicRef: undefined, regexps: undefined };
+    const record = { schema: node, resource, scope: here, dialect, id: ++records, test: undefined, bare: undefined, kind: '',
+      whole: undefined, shallow: false, ref: undefined, dynamicRef: undefined, regexps: undefined };
     known.set(here.key, record);
     build(record);
     return record;
@@ -62,7 +63,7 @@ function makeChecker(schema, options = {}) {
     const { schema: s, dialect } = record;
     if (dialect.legacy && hasOwn(s, '$ref')) {
       record.ref = target(record, s.$ref, false);
-      record.test = link(record.ref);
+      record.test = record.bare = link(record.ref);
       record.kind = record.ref.kind;
       return;
     }
@@ -107,8 +108,9 @@ function makeChecker(schema, options = {}) {
     const all = typed === yes ? whole : [typed, ...whole];
     if (whole.length > 0) record.kind = '';
     let passes = all.length === 0 ? yes : all.length === 1 ? all[0] : both(all);
+    record.bare = passes;
     const looksInside = ['items', 'additionalProperties', 'properties'].some((name) => hasOwn(s, name));
-    if (memo && (looksInside || whole.length > 0)) passes = remembering(passes, record, whole.length === 0);
+    if (memory !== null && !record.shallow && (looksInside || whole.length > 0)) passes = remembering(passes, record.id);
     record.test = passes;
   }
 
@@ -120,29 +122,23 @@ function makeChecker(schema, options = {}) {
     };
   }
 
-  // Remembers each object that passed. A record's verdict depends on the value alone (its dynamic scope is
-  // part of the record), so this holds as long as the objects do not change. Of one that took the place of an old one
-  // that passed (memo.js), only what is new in it is asked, where the schema asks each member alone.
-  function remembering(passes, record, apart) {
-    if (record.shallow) return passes;
-    const { partsOfObject, partsOfList } = apart ? record : {};
-    const passed = new WeakSet();
-    const isRevised = (value) => {
-      for (let i = 0; i < revised.count; i++) {
-        if (revised.values[i] !== value) continue;
-        const parts = isArray(value) ? partsOfList : partsOfObject;
-        return parts !== undefined && passed.has(revised.olds[i]) && newPartsPass(parts, revised.counts[i], revised.added[i]);
-      }
-      return false;
-    };
+  // Remembers each list and object that passed. A record's verdict depends on the value alone (its dynamic scope is part
+  // of the record), so this holds as long as they do not change.
+  function remembering(passes, id) {
+    const { known, note, answers } = memory;
     return (value) => {
       if (typeof value !== 'object' || value === null) return passes(value);
-      if (passed.has(value)) return true;
-      if (!(revised.count > 0 && isRevised(value)) && !passes(value)) return false;
-      passed.add(value);
+      known(value, id);
+      if (answers[4] === 1) return true;
+      if (!passes(value)) return false;
+      note(value, id);
       return true;
     };
   }
+
+  // What asks the members of a list or an object that did not pass before, where each is asked the same alone.
+  const newPartsOf = (child, least, most) => (
+    memory !== null && mayHold(child.schema) ? newParts(memory, child, least, most) : null);
 
   function constTest(wanted) {
     if (typeof wanted !== 'object' || wanted === null) return (value) => value === wanted;
@@ -178,12 +174,22 @@ function makeChecker(schema, options = {}) {
     if (types !== undefined && types.length === 1) {
       switch (types[0]) {
         case 'string':
+          if (has('maxLength') && !has('minLength') && !has('pattern')) {
+            const most = s.maxLength;
+            return (v) => typeof v === 'string' && (v.length <= most || codePoints(v) <= most);
+          }
           if (text === yes) record.kind = 'string';
           return text === yes ? (v) => typeof v === 'string' : (v) => typeof v === 'string' && text(v);
         case 'number':
           if (number === yes) record.kind = 'number';
           return number === yes ? (v) => typeof v === 'number' : (v) => typeof v === 'number' && number(v);
-        case 'integer': return (v) => typeof v === 'number' && number(v);
+        case 'integer':
+          if (!has('exclusiveMinimum') && !has('exclusiveMaximum') && !has('multipleOf')) {
+            const least = has('minimum') ? s.minimum : -Infinity;
+            const most = has('maximum') ? s.maximum : Infinity;
+            return (v) => typeof v === 'number' && v >= least && v <= most && ((v | 0) === v || isInteger(v));
+          }
+          return (v) => typeof v === 'number' && number(v);
         case 'boolean': record.kind = 'boolean'; return (v) => typeof v === 'boolean';
         case 'null': return (v) => v === null;
         case 'array': return list === yes ? (v) => isArray(v) : (v) => isArray(v) && list(v);
@@ -255,17 +261,18 @@ function makeChecker(schema, options = {}) {
     if (!dialect.legacy && has('dependentRequired')) addDependencies(record, s.dependentRequired, together);
     if (!dialect.legacy && has('dependentSchemas')) addDependencies(record, s.dependentSchemas, together);
     if (dialect.legacy && has('dependencies')) addDependencies(record, s.dependencies, together);
-    const rest = has('additionalProperties') ? test(record, s.additionalProperties) : yes;
+    const child = kid(record, has('additionalProperties') ? s.additionalProperties : true);
+    const rest = link(child);
     const parts = {
       slots, patterns, together, closed: rest === no, rest: rest === yes || rest === no ? null : rest,
       least: has('minProperties') ? s.minProperties : 0,
       most: has('maxProperties') ? s.maxProperties : Infinity,
       names: has('propertyNames') ? test(record, s.propertyNames) : null,
     };
+    parts.anew = newPartsOf(child, parts.least, parts.most);
     const free = slots.length === 0 && patterns.length === 0 && together.length === 0 && rest === yes
       && parts.least === 0 && parts.most === Infinity && parts.names === null;
     if (free) return yes;
-    if (asksEachMember(parts)) record.partsOfObject = parts;
     record.whole = recordTest(parts, frozen);
     return objectTest(parts, frozen);
   }
@@ -283,7 +290,9 @@ function makeChecker(schema, options = {}) {
 
   function listOf(record, has) {
     const { schema: s, dialect } = record;
-    let first = [], rest = yes, kind = '';
+    let first = [], rest = yes, kind = '', anew = null;
+    const least = has('minItems') ? s.minItems : 0;
+    const most = has('maxItems') ? s.maxItems : Infinity;
     if (dialect.legacy && has('items') && isArray(s.items)) {
       first = s.items.map((each) => test(record, each));
       if (has('additionalItems')) rest = test(record, s.additionalItems);
@@ -293,12 +302,11 @@ function makeChecker(schema, options = {}) {
         const child = kid(record, s.items);
         rest = link(child);
         if (child.test) kind = child.kind;
+        anew = newPartsOf(child, least, most);
       }
     }
     const parts = {
-      first, kind, rest: rest === yes ? null : rest,
-      least: has('minItems') ? s.minItems : 0,
-      most: has('maxItems') ? s.maxItems : Infinity,
+      first, kind, rest: rest === yes ? null : rest, anew, least, most,
       unique: has('uniqueItems') && s.uniqueItems === true,
       contains: has('contains') ? test(record, s.contains) : null,
       atLeast: !dialect.legacy && has('minContains') ? s.minContains : 1,
@@ -306,7 +314,6 @@ function makeChecker(schema, options = {}) {
     };
     const free = first.length === 0 && rest === yes && parts.least === 0 && parts.most === Infinity && !parts.unique
       && parts.contains === null;
-    if (asksEachItem(parts)) record.partsOfList = parts;
     return free ? yes : listTest(parts);
   }
 
@@ -330,7 +337,7 @@ function makeChecker(schema, options = {}) {
 
   const root = compile(schema, resolver.root, { names: new Map(), key: '' });
   const tools = { kid, leftOver };
-  const passes = root.test;
+  const passes = root.bare ?? root.test; // a view is seldom the one before
   // The verdict never hangs on the words: what has run before may have broken what those are made with.
   const refusal = (value, limit) => {
     let found = [];
@@ -347,7 +354,15 @@ function makeChecker(schema, options = {}) {
     }
     return passed ? undefined : refusal(value, limit);
   };
-  const check = (value) => issues(value, 1)?.[0];
+  const check = (value) => {
+    begin();
+    try {
+      if (passes(value)) return undefined;
+    } catch {
+      // told below
+    }
+    return issues(value, 1)?.[0];
+  };
   check.all = (value, limit) => issues(value, limit) ?? [];
   return check;
 }

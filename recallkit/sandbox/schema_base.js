@@ -4,6 +4,7 @@
 const hasOwn = Object.hasOwn;
 const isArray = Array.isArray;
 const keysOf = Object.keys;
+const valuesOf = Object.values;
 const isInteger = Number.isInteger;
 const stringify = JSON.stringify;
 const ObjectPrototype = Object.prototype;

@@ -81,23 +81,55 @@ function recordTest(parts, frozen) {
   return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3 && typeof o[n4] === k4;
 }
 
-// Whether a schema asks of an object how many members it has, and each of them alone, whatever its name; so of lists.
+// Whether a schema asks of an object how many members it has, and each of them alone, whatever its name.
 function asksEachMember({ slots, rest, patterns, names, together }) {
   return slots.length === 0 && rest !== null && patterns.length === 0 && names === null && together.length === 0;
 }
-function asksEachItem({ first, rest, unique, contains }) {
-  return first.length === 0 && rest !== null && !unique && contains === null;
-}
-// Whether such an object or list of `count` members passes, where all of it but those added did.
-function newPartsPass({ rest, least, most }, count, added) {
-  if (count < least || count > most) return false;
-  for (let i = 0; i < added.length; i++) if (!rest(added[i])) return false;
-  return true;
+// Whether a schema lets a list or an object pass, as far as its type tells.
+const mayHold = (schema) => isRecord(schema) && (!hasOwn(schema, 'type')
+  || (isArray(schema.type) ? schema.type : [schema.type]).some((type) => type === 'array' || type === 'object'));
+// Asks those members of a list, or of an object, that did not pass as this record before, and how many there are in all.
+// The list that `memory` (page_keep.js) puts them into is empty again before any of them is asked.
+function newParts({ fresh, note, answers, members }, child, least, most) {
+  const { id } = child;
+  const asks = (member) => {
+    if (!child.bare(member)) return false;
+    if (typeof member === 'object' && member !== null) note(member, id);
+    return true;
+  };
+  const bounded = least > 0 || most < Infinity;
+  return (holder) => {
+    fresh(holder, id, members);
+    const count = answers[4];
+    if (bounded && count >= 0 && (answers[19] < least || answers[19] > most)) {
+      for (let i = 0; i < count; i++) members[i] = null;
+      return false;
+    }
+    if (count === 0) return true;
+    if (count === 1) {
+      const member = members[0];
+      members[0] = null;
+      return asks(member);
+    }
+    let all = [];
+    if (count > 0) {
+      for (let i = 0; i < count; i++) {
+        all[i] = members[i];
+        members[i] = null;
+      }
+    } else {
+      for (let i = 0; i < members.length; i++) members[i] = null;
+      all = isArray(holder) ? holder : valuesOf(holder);
+      if (all.length < least || all.length > most) return false;
+    }
+    for (let i = 0; i < all.length; i++) if (!asks(all[i])) return false;
+    return true;
+  };
 }
 
-// parts: {slots, least, most, closed, rest, patterns, names, together}; gives object => boolean.
+// parts: {slots, least, most, closed, rest, patterns, names, together, anew}; gives object => boolean.
 function objectTest(parts, frozen) {
-  const { slots, least, most, closed, rest, patterns, names, together } = parts;
+  const { slots, least, most, closed, rest, patterns, names, together, anew } = parts;
   const walk = slots.length === 0 ? null : memberTest(slots, frozen);
   const known = new Set(slots.filter((slot) => slot.known).map((slot) => slot.name));
   // A closed object without patterns needs only counting: every member is one of those found.
@@ -107,6 +139,7 @@ function objectTest(parts, frozen) {
     return (object) => walk(object) >= 0;
   }
   if (asksEachMember(parts)) {
+    if (anew !== null) return anew;
     return (object) => {
       const keys = keysOf(object), count = keys.length;
       if (count < least || count > most) return false;
@@ -140,9 +173,9 @@ function objectTest(parts, frozen) {
   };
 }
 
-// parts: {first, kind, rest, least, most, unique, contains, atLeast, atMost}; gives list => boolean.
+// parts: {first, kind, rest, anew, least, most, unique, contains, atLeast, atMost}; gives list => boolean.
 function listTest(parts) {
-  const { first, kind, rest, least, most, unique, contains, atLeast, atMost } = parts;
+  const { first, kind, rest, anew, least, most, unique, contains, atLeast, atMost } = parts;
   const before = first.length;
   const walk = kind !== ''
     ? (list, count) => {
@@ -154,6 +187,7 @@ function listTest(parts) {
       return true;
     };
   if (before === 0 && !unique && contains === null) {
+    if (anew !== null && rest !== null) return anew;
     if (rest !== null && kind === '') {
       return (list) => {
         const count = list.length;

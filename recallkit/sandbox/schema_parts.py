@@ -24,8 +24,8 @@ def schema_source() -> str:
     Returns
     -------
     str
-        JavaScript whose value is a function ``(schema, options) => check``. ``options`` may hold ``memo``
-        (remember the objects that passed; sound where objects never change afterwards), ``frozen`` (the
+        JavaScript whose value is a function ``(schema, options) => check``. ``options`` may hold ``memory``
+        (what remembers the lists and objects that passed, page_keep.js; sound where they never change), ``frozen`` (the
         built-in prototypes cannot change: members are read without asking whether they are own) and
         ``documents`` (schemas by URI, for references). ``check(value)`` gives undefined, or the first issue
         as ``{path, words}``; ``check.all(value, limit)`` gives a list of them.

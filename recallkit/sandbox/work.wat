@@ -17,6 +17,7 @@
 ;;          56  i32  size of the memory, in pages of 64 KiB, at the last reading of the clock
 ;;          60  i32  held, 64 i32 references, 68 i32 numbers: what else measure answers (measure.wat)
 ;;          72 i32  written: how many bytes of keyframes lie beside the sandbox's memory (write.wat)
+;;          76 i32  members: of what fresh was asked
 (module
   (import "wasi_snapshot_preview1" "clock_time_get" (func $wasi_clock (param i32 i64 i32) (result i32)))
   (import "measure" "measure" (func $measure (param i32) (result i32)))
@@ -24,7 +25,9 @@
   (import "measure" "learn" (func $learn (param i32 i32)))
   (import "write" "write" (func $write (param i32 i32 i32) (result i32)))
   (import "measure" "known" (func $known (param i32 i32) (result i32)))
-  (import "measure" "fresh" (func $fresh (param i32 i32) (result i32)))
+  (import "measure" "note" (func $note (param i32 i32)))
+  (import "measure" "fresh" (func $fresh (param i32 i32 i32) (result i32)))
+  (import "measure" "members" (func $members (result i32)))
   (import "known" "forget" (func $forget))
   (import "measure" "held" (func $held (result i32)))
   (import "measure" "numbers" (func $numbers (result i32)))
@@ -105,12 +108,14 @@
       (then
         (i32.store offset=16 (global.get $control)
           (call $known (local.get 3) (i32.load offset=8 (local.get 3))))))
-    (if (i32.eq (local.get 4) (i32.const 7))
+    (if (i32.eq (local.get 4) (i32.const 7)) (then (call $note (local.get 3) (i32.load offset=8 (local.get 3)))))
+    (if (i32.eq (local.get 4) (i32.const 8))
       (then
         (i32.store offset=16 (global.get $control)
-          (call $fresh (local.get 3) (i32.load offset=8 (local.get 3))))))
-    (if (i32.eq (local.get 4) (i32.const 8)) (then (call $forget)))
-    (if (i32.eq (local.get 4) (i32.const 9))
+          (call $fresh (local.get 3) (i32.load offset=8 (local.get 3)) (i32.add (local.get 3) (i32.const 16))))
+        (i32.store offset=76 (global.get $control) (call $members))))
+    (if (i32.eq (local.get 4) (i32.const 9)) (then (call $forget)))
+    (if (i32.eq (local.get 4) (i32.const 10))
       (then
         (i32.store offset=16 (global.get $control)
           (call $write (local.get 3) (i32.load offset=8 (local.get 3)) (i32.load offset=16 (local.get 3))))))

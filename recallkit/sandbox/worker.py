@@ -16,7 +16,7 @@ import threading
 import time
 from typing import IO, Any
 
-from recallkit.sandbox.instance import CONTROL_BYTES, NUMBERS_BYTES, PLACES_BYTES, EngineTrap, Instance
+from recallkit.sandbox.instance import CONTROL_BYTES, NUMBERS_BYTES, EngineTrap, Instance
 from recallkit.sandbox.protocol import LEDGER_COLUMNS, read_frame, write_frame
 from recallkit.sandbox.wasm import THREAD_STACK_BYTES, load
 
@@ -72,9 +72,8 @@ class Host:
             instance.buffer(instance.counter, 4),
             instance.buffer(instance.ledger, header["ledger"]),
             instance.buffer(instance.numbers, NUMBERS_BYTES),
-            instance.buffer(instance.places, PLACES_BYTES),
         ]
-        natives = [instance.function(which) for which in range(1, 10)]
+        natives = [instance.function(which) for which in range(1, 11)]
         self._api = self._must(instance.call(page, [*buffers, *natives, *parts]))
         self._members, self._sources = {}, {}
         self._instance = instance

@@ -121,7 +121,7 @@
   (func $atom (param $name i32) (result i32)
     (i32.load $engine (i32.add (i32.load $engine (global.get $atoms)) (i32.shl (local.get $name) (i32.const 2)))))
   ;; whether a name is a whole number that an object lists before its other names
-  (func $index (export "index") (param $name i32) (result i32)
+  (func $index (param $name i32) (result i32)
     (local $i i32)
     (if (i32.lt_s (local.get $name) (i32.const 0)) (then (return (i32.const 1))))
     ;; others than those of ten digits are kept as numbers

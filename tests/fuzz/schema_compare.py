@@ -14,7 +14,7 @@ from page_checker import page_issues
 
 from recallkit.definitions.schemas import Schema
 
-WAYS = {"plain": {}, "frozen": {"frozen": True}, "remembering": {"memo": True, "frozen": True}}
+WAYS = {"plain": {}, "frozen": {"frozen": True}, "remembering": {"memory": True, "frozen": True}}
 Told = list[list[tuple[str, str]]]
 
 
