@@ -32,14 +32,14 @@ function makeChecker(schema, options = {}) {
   }
 
   function compile(node, outer, scope) {
-    if (!isRecord(node)) return { schema: node, test: node === false ? no : yes, kind: '' };
+    if (!isRecord(node)) return { schema: node, test: node === false ? no : yes, kind: '', source: '' };
     const resource = resolver.homeOf(node) ?? outer;
     const here = enter(scope, resource);
     if (!compiled.has(node)) compiled.set(node, new Map());
     const known = compiled.get(node);
     if (known.has(here.key)) return known.get(here.key);
     const dialect = resource.dialect;
-    const record = { schema: node, resource, scope: here, dialect, id: ++records, test: undefined, bare: undefined, kind: '',
+    const record = { schema: node, resource, scope: here, dialect, id: ++records, test: undefined, bare: undefined, kind: '', source: '',
       whole: undefined, shallow: false, ref: undefined, dynamicRef: undefined, regexps: undefined };
     known.set(here.key, record);
     build(record);
@@ -65,6 +65,7 @@ function makeChecker(schema, options = {}) {
       record.ref = target(record, s.$ref, false);
       record.test = record.bare = link(record.ref);
       record.kind = record.ref.kind;
+      record.source = record.ref.source;
       return;
     }
     const has = (name) => hasOwn(s, name) && !dialect.without.has(name);
@@ -106,7 +107,7 @@ function makeChecker(schema, options = {}) {
     if (!dialect.legacy && has('unevaluatedItems')) whole.push(leftItems(record, s.unevaluatedItems));
     if (!dialect.legacy && has('unevaluatedProperties')) whole.push(leftMembers(record, s.unevaluatedProperties));
     const all = typed === yes ? whole : [typed, ...whole];
-    if (whole.length > 0) record.kind = '';
+    if (whole.length > 0) record.kind = record.source = '';
     let passes = all.length === 0 ? yes : all.length === 1 ? all[0] : both(all);
     record.bare = passes;
     const looksInside = ['items', 'additionalProperties', 'properties'].some((name) => hasOwn(s, name));
@@ -176,6 +177,7 @@ function makeChecker(schema, options = {}) {
         case 'string':
           if (has('maxLength') && !has('minLength') && !has('pattern')) {
             const most = s.maxLength;
+            record.source = `typeof v === 'string' && (v.length <= ${+most} || codePoints(v) <= ${+most})`;
             return (v) => typeof v === 'string' && (v.length <= most || codePoints(v) <= most);
           }
           if (text === yes) record.kind = 'string';
@@ -187,6 +189,7 @@ function makeChecker(schema, options = {}) {
           if (!has('exclusiveMinimum') && !has('exclusiveMaximum') && !has('multipleOf')) {
             const least = has('minimum') ? s.minimum : -Infinity;
             const most = has('maximum') ? s.maximum : Infinity;
+            record.source = `typeof v === 'number' && v >= ${+least} && v <= ${+most} && ((v | 0) === v || isInteger(v))`;
             return (v) => typeof v === 'number' && v >= least && v <= most && ((v | 0) === v || isInteger(v));
           }
           return (v) => typeof v === 'number' && number(v);
@@ -243,14 +246,14 @@ function makeChecker(schema, options = {}) {
       for (const name of keysOf(s.properties)) {
         const child = kid(record, s.properties[name]);
         slots.push({ name, needed: required.has(name), known: true, kind: child.test ? child.kind : '',
-          test: link(child) });
+          source: child.test ? child.source : '', test: link(child) });
         required.delete(name);
       }
     }
     // Looking up whether a small open record passed before costs as much as asking it again.
-    record.shallow = slots.length <= 8 && slots.every((slot) => slot.kind !== '')
+    record.shallow = slots.length <= 8 && slots.every((slot) => slot.kind !== '' || slot.source !== '')
       && !['additionalProperties', 'patternProperties', 'minProperties', 'maxProperties', 'propertyNames'].some(has);
-    for (const name of required) slots.push({ name, needed: true, known: false, kind: '', test: yes });
+    for (const name of required) slots.push({ name, needed: true, known: false, kind: '', source: '', test: yes });
     const patterns = [];
     if (has('patternProperties')) {
       for (const { pattern, regexp } of regexpsOf(record)) {

@@ -8,6 +8,7 @@ const valuesOf = Object.values;
 const isInteger = Number.isInteger;
 const stringify = JSON.stringify;
 const ObjectPrototype = Object.prototype;
+const makeFunction = Function;
 const decodeText = decodeURIComponent;
 // uncurry(f)(self, …args) calls f on self without looking anything up on a prototype.
 const uncurry = (method) => uncurry.call.bind(method);

@@ -4,7 +4,7 @@
 // Where built-in prototypes cannot change, a name that they lack is own when it is there at all.
 const plainName = (name, frozen) => frozen && !(name in ObjectPrototype);
 
-// slots: [{name, needed, kind, test}]; kind is the plain type that says all of the member's schema, or ''.
+// slots: [{name, needed, known, kind, source, test}]; kind is the plain type that says all of the member's schema, or ''.
 function memberTest(slots, frozen) {
   const quick = slots.filter((slot) => plainName(slot.name, frozen));
   const slow = slots.filter((slot) => !plainName(slot.name, frozen));
@@ -46,39 +46,29 @@ function memberTest(slots, frozen) {
   };
 }
 
-// Whether asking for the member answers "is it an object" too: no list, text, number or boolean has one like it.
-const PROTOTYPES = [Array.prototype, String.prototype, Number.prototype, Boolean.prototype];
-const tells = ({ name, kind }) => name !== 'length' && PROTOTYPES.every((prototype) => typeof prototype[name] !== kind);
-
-// One closure for the commonest schema of all, or undefined: an object of one to four required members of plain
-// types, open or closed. The value's own type needs no question.
+// One function, made from text, for the commonest schema of all, or undefined: an object whose members are named, open or
+// closed. A call costs the engine as much as reading ten members, so what a member's schema says in a line stands in it:
+// `source`, about `v`. Names go in as JSON, bounds as numbers; past so many members, time is not spent on calls.
+const MOST_SLOTS = 32;
 function recordTest(parts, frozen) {
   const { slots, least, most, closed, rest, patterns, names, together } = parts;
-  const count = slots.length;
   const simple = rest === null && patterns.length === 0 && names === null && together.length === 0 && least === 0
-    && most === Infinity && count > 0 && count <= 4;
-  const plain = ({ name, needed, kind, known }) => needed && kind !== '' && known && plainName(name, frozen);
-  if (!simple || !slots.every(plain) || !slots.some(tells)) return undefined;
-  // The telling member is asked for first: the others may be something else on a list or a text.
-  const first = slots.findIndex(tells);
-  const [a, b, c, d] = [slots[first], ...slots.filter((_, place) => place !== first)];
-  const n1 = a.name, k1 = a.kind, n2 = b?.name, k2 = b?.kind, n3 = c?.name, k3 = c?.kind, n4 = d?.name, k4 = d?.kind;
-  if (closed) {
-    if (count === 1) return (o) => o !== null && typeof o[n1] === k1 && keysOf(o).length === 1;
-    if (count === 2) {
-      return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && keysOf(o).length === 2;
+    && most === Infinity && slots.length > 0 && slots.length <= MOST_SLOTS
+    && slots.every((slot) => plainName(slot.name, frozen) && (slot.known || !closed));
+  if (!simple) return undefined;
+  const tests = [];
+  let body = "'use strict'; return (o) => { if (typeof o !== 'object' || o === null || isArray(o)) return false; let v, n = 0;";
+  for (const { name, needed, known, kind, source, test } of slots) {
+    let asked = kind !== '' ? `typeof v === '${kind}'` : source;
+    if (!known) asked = 'true';
+    if (asked === '') {
+      asked = `tests[${tests.length}](v)`;
+      tests[tests.length] = test;
     }
-    if (count === 3) {
-      return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3
-        && keysOf(o).length === 3;
-    }
-    return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3
-      && typeof o[n4] === k4 && keysOf(o).length === 4;
+    body += `v = o[${stringify(name)}]; if (v === undefined) { ${needed ? 'return false; ' : ''}} else if (${asked}) n++; else return false;`;
   }
-  if (count === 1) return (o) => o !== null && typeof o[n1] === k1;
-  if (count === 2) return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2;
-  if (count === 3) return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3;
-  return (o) => o !== null && typeof o[n1] === k1 && typeof o[n2] === k2 && typeof o[n3] === k3 && typeof o[n4] === k4;
+  body += closed ? 'return keysOf(o).length === n; }' : 'return true; }';
+  return makeFunction('tests', 'isArray', 'keysOf', 'isInteger', 'codePoints', body)(tests, isArray, keysOf, isInteger, codePoints);
 }
 
 // Whether a schema asks of an object how many members it has, and each of them alone, whatever its name.
