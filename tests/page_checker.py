@@ -46,7 +46,7 @@ def unhardened(**options: Any) -> Sandbox:
     *parts, page = module._parts()
     hardening = b"dates = harden(parse(text), makeDates);"
     assert page.count(hardening) == 1
-    with mock.patch.object(module, "_parts", lambda: (*parts, page.replace(hardening, b""))):
+    with mock.patch.object(module, "_parts", return_value=(*parts, page.replace(hardening, b""))):
         return Sandbox(**options)
 
 
