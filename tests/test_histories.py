@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recallkit.events.contents
-from recallkit.errors import InvalidInput
+from recallkit.errors import HistoryError, InvalidInput
 from recallkit.events import History, read_history
 from recallkit.events.columns import join
 from recallkit.events.event import examine
@@ -385,6 +385,22 @@ def test_texts_of_a_data_column_are_json_only_when_all_are() -> None:
     assert [event["data"] for event in read_history(frame)] == [{"a": 1}, [2]]
     frame["data"] = ['{"a":1}', "two"]
     assert [event["data"] for event in read_history(frame)] == ['{"a":1}', "two"]
+
+
+def test_a_packed_csv_table_is_read_as_the_table_is(tmp_path: Path) -> None:
+    sample().events.assign(specversion="1.0").to_csv(tmp_path / "a.csv", index=False)
+    packed = gzip.compress((tmp_path / "a.csv").read_bytes())
+    for name in ("a.csv.gz", "packed.csv"):
+        (tmp_path / name).write_bytes(packed)
+        assert_same(read_history(tmp_path / "a.csv"), read_history(tmp_path / name))
+    (tmp_path / "cut.csv.gz").write_bytes(packed[:-9])
+    with pytest.raises(HistoryError, match="The gzip of .*cut.csv.gz ends too early"):
+        read_history(tmp_path / "cut.csv.gz")
+
+
+def test_an_empty_path_is_told_as_that() -> None:
+    with pytest.raises(HistoryError, match="path is empty; name a file"):
+        read_history("")
 
 
 def test_csv_cells_are_texts_but_for_whole_number_attributes(tmp_path: Path) -> None:

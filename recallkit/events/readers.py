@@ -30,7 +30,7 @@ def read_history(source: Any) -> History:
     source : path, str, DataFrame, iterable of dict, or History
         - a path to JSON Lines (``.jsonl``, ``.ndjson``), or to a ``.json`` file: an array of events, a CloudEvents
           batch, one event, or an object with ``events``; either of them gzipped too;
-        - a path to a ``.csv`` or ``.parquet`` table, or ``sqlite:///file?table=name``, or ``postgresql://…?table=name``:
+        - a path to a ``.csv`` (gzipped too) or ``.parquet`` table, or ``sqlite:///file?table=name``, or ``postgresql://…?table=name``:
           a column per attribute, ``data`` as JSON text;
         - a DataFrame shaped like ``History.events``, or with a column per attribute;
         - dicts, one an event; or a History, which is given back.
@@ -55,6 +55,8 @@ def read_history(source: Any) -> History:
             from recallkit.events.databases import read_table
 
             return read_table(text)
+        if not text:
+            raise HistoryError("The history's path is empty; name a file of events.")
         return _read_file(Path(text))
     from recallkit.events.tables import from_frame, from_mappings, is_frame
 

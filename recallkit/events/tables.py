@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import csv
 import datetime
+import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ import numpy as np
 from recallkit.bounds import HISTORY_BYTES
 from recallkit.errors import HistoryError
 from recallkit.events.building import build
+from recallkit.events.contents import Contents
 from recallkit.events.event import deeply, parse
 from recallkit.events.history import History
 from recallkit.events.lines import Reader
@@ -315,10 +317,14 @@ def _extensions(value: Any) -> Mapping[str, Any] | None:
 
 
 def read_csv(path: Path) -> History:
-    """Read a CSV table: a header, a column per attribute; an empty cell is an absent attribute."""
+    """Read a CSV table, gzipped or not: a header, a column per attribute; an empty cell is an absent attribute."""
     csv.field_size_limit(2**31 - 1)
+    contents = Contents(path)
+    data = contents.whole()
+    if contents.cut:
+        raise HistoryError(f"The gzip of {shown(path)} ends too early, so its last row may be cut. Fetch it again.")
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="") as file:
             rows = csv.reader(file, strict=True)
             header = next(rows, None)
             if header is None:
@@ -341,8 +347,6 @@ def read_csv(path: Path) -> History:
         ) from None
     except csv.Error as error:
         raise HistoryError(f"{shown(path)} is no CSV table: {error}.") from None
-    except OSError as error:
-        raise HistoryError(f"{shown(path)} cannot be read: {error.strerror or error}.") from None
     return from_columns(dict(columns), count, name=shown(path), textual=True)
 
 

@@ -42,6 +42,7 @@ img-src data:; base-uri 'none'; form-action 'none'">
 <style>{css}</style>
 </head>
 <body class="rk-page">
+<h1 class="rk-hidden">{title}</h1>
 <main id="scrubber"><noscript>{summary} This page scrubs through it with JavaScript, which is off.</noscript></main>
 <script type="application/json" id="fold">{data}</script>
 <script type="module">{script}</script>

@@ -167,6 +167,14 @@ def test_nothing_is_cut_off(open_page: Callable[..., Any], saved: str, theme: st
     page.screenshot(path=ARTEFACTS / f"saved-page-{width}-{theme}.png", full_page=True)
 
 
+def test_the_page_has_one_heading_with_the_function_in_it(open_page: Callable[..., Any], saved: str) -> None:
+    page = open_page(saved)
+    Seen(page, reviews()).at(1)
+    headings = page.get_by_role("heading", level=1)
+    assert headings.count() == 1
+    assert "campaign-reviews" in headings.inner_text()
+
+
 def test_every_control_has_a_name(open_page: Callable[..., Any], saved: str) -> None:
     page = open_page(f"{saved}#event=42")
     Seen(page, reviews()).at(42)
