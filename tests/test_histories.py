@@ -394,7 +394,7 @@ def test_a_packed_csv_table_is_read_as_the_table_is(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(packed)
         assert_same(read_history(tmp_path / "a.csv"), read_history(tmp_path / name))
     (tmp_path / "cut.csv.gz").write_bytes(packed[:-9])
-    with pytest.raises(HistoryError, match="The gzip of .*cut.csv.gz ends too early"):
+    with pytest.raises(HistoryError, match=r"The gzip of .*cut\.csv\.gz ends too early"):
         read_history(tmp_path / "cut.csv.gz")
 
 
