@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_LATEST_MS = 253_402_300_799_999
+LATEST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999, the last that RFC 3339 can write."""
 
 
@@ -26,8 +26,11 @@ def wrong(name: str, words: str) -> InvalidInput:
 
 
 def shown(value: Any) -> str:
-    """Show a value in a sentence, cut when long."""
-    text = repr(value)
+    """Show a value in a sentence, cut when long; also one that cannot write itself, such as a very long number."""
+    try:
+        text = repr(value)
+    except Exception:
+        return f"a value of the type {type(value).__name__} that cannot be shown"
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
@@ -104,7 +107,7 @@ def whole(argument: str, value: Any, least: int, most: int) -> int:
         raise wrong(argument, f"must be a whole number, but it is {shown(value)}.")
     number = int(value.__index__())
     if not least <= number <= most:
-        raise wrong(argument, f"is {number:,}; it may be {least:,} to {most:,}.")
+        raise wrong(argument, f"is {_counted(number)}; it may be {least:,} to {most:,}.")
     return number
 
 
@@ -115,14 +118,25 @@ def flag(argument: str, value: Any) -> bool:
     return value
 
 
+def _counted(number: float) -> str:
+    return f"{number:,}" if abs(number) < 10**15 else shown(number)
+
+
+def _finite(value: Any) -> bool:
+    # a whole number is finite however long; isfinite would make it a float first
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def seconds(argument: str, value: Any, most: float) -> float:
     """Take a length of time, in seconds or as a timedelta; more than 0."""
     if isinstance(value, timedelta):
         value = value.total_seconds()
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if not _finite(value):
         raise wrong(argument, f"must be a number of seconds or a timedelta, but it is {shown(value)}.")
     if not 0 < value <= most:
-        raise wrong(argument, f"is {value:,} seconds; it may be more than 0 and at most {most:,.0f}.")
+        raise wrong(argument, f"is {_counted(value)} seconds; it may be more than 0 and at most {most:,.0f}.")
     return float(value)
 
 
@@ -145,11 +159,11 @@ def moment(argument: str, value: Any) -> int:
         number, verdict = read_time(text)
         if verdict != "read":
             raise wrong(argument, f"is no moment: {shown(value)}. Write RFC 3339, such as 2026-10-03T16:40:05Z.")
-    elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    elif not _finite(value):
         raise wrong(argument, f"must be a moment (a datetime with a zone, RFC 3339 text, ms), not {shown(value)}.")
     else:
         number = math.floor(value)
-    if not 0 <= number <= _LATEST_MS:
+    if not 0 <= number <= LATEST_MS:
         raise wrong(argument, f"lies outside the years 1970 to 9999: {shown(value)}.")
     return number
 

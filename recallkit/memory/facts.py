@@ -79,7 +79,10 @@ class Facts(FactsWriting):
 
     def __repr__(self) -> str:
         with self._lock:
-            fold = self._caught_up()
+            try:
+                fold = self._caught_up()
+            except RecallkitError:  # such as a playbook that is closed: a repr shows it, and raises nothing
+                return f"<Facts over {self.log!r}>"
             commits, pending = len(fold.entries), sum(space.unsettled for space in fold.spaces.values())
         return f"<Facts of {commits:,} commit{'' if commits == 1 else 's'}, {pending:,} of them pending>"
 

@@ -12,7 +12,7 @@ from recallkit.memory.bounds import LEASE_SECONDS, LEASE_SECONDS_MOST, SIGNAL_LI
 from recallkit.memory.log import System, present
 from recallkit.memory.recalled import Recalled
 from recallkit.memory.receipts import Signer
-from recallkit.memory.signals_fold import ACKNOWLEDGED, Entry, SignalsFold, entry_of, revision_of
+from recallkit.memory.signals_fold import ACKNOWLEDGED, Entry, SignalsFold, entry_of, lease_end, revision_of
 from recallkit.memory.signals_recall import check_evidence, recall, receipt_of, request_of
 
 Moment = datetime | str | int | float
@@ -139,6 +139,7 @@ class Signals(System[SignalsFold]):
             fold = self._caught_up()
             may = fold.may_claim if verb == "claimed" else fold.may_extend
             may(id, actor, moment)
+            lease_end(moment, seconds)
             event = self._publish(verb, {"entry": id, "actor": actor, "lease": seconds}, now=moment, subject=id)
             fold = self._caught_up()
             entry = fold.entry(id)

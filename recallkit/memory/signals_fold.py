@@ -176,12 +176,12 @@ class SignalsFold:
         actor, lease = _actor(data), _lease(data)
         entry = self.may_claim(_id(data), actor, record.time)
         entry.claimed_by, entry.claimed_at = actor, record.time
-        self._lease(entry, record, record.time + lease)
+        self._lease(entry, record, lease_end(record.time, lease))
 
     def _extended(self, record: Record, data: Mapping[str, Any]) -> None:
         actor, lease = _actor(data), _lease(data)
         entry = self.may_extend(_id(data), actor, record.time)
-        self._lease(entry, record, max(entry.lease_until or 0, record.time + lease))
+        self._lease(entry, record, max(entry.lease_until or 0, lease_end(record.time, lease)))
 
     def _lease(self, entry: Entry, record: Record, until: int) -> None:
         entry.lease_until, entry.lease_event = until, record.id
@@ -273,5 +273,13 @@ def _actor(data: Mapping[str, Any]) -> str:
     return arguments.name("actor", data.get("actor"))
 
 
-def _lease(data: Mapping[str, Any]) -> int:
-    return round(arguments.seconds("lease", data.get("lease"), LEASE_SECONDS_MOST) * 1_000)
+def _lease(data: Mapping[str, Any]) -> float:
+    return arguments.seconds("lease", data.get("lease"), LEASE_SECONDS_MOST)
+
+
+def lease_end(begin: int, seconds: float) -> int:
+    """Give the moment at which a lease runs out; no time says one after the year 9999."""
+    until = begin + round(seconds * 1_000)
+    if until > arguments.LATEST_MS:
+        raise arguments.wrong("lease", "ends after the year 9999; give a shorter one.")
+    return until
