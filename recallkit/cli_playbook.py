@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recallkit.cli_sources import STDIN, UsageError, load_function, open_history, read_input, read_source
 from recallkit.cli_words import FINE, REFUSED, Raw, count, one_line, paint, pretty, say, say_json
 from recallkit.errors import Conflict, InvalidInput, NotFound
+from recallkit.events.event import deeply
 
 if TYPE_CHECKING:
     from recallkit.playbook.playbook import Playbook
@@ -143,6 +144,8 @@ def standing(playbook: Playbook, options: Namespace) -> int:
 
 def follow(playbook: Playbook, options: Namespace) -> int:
     """`recallkit playbook URL follow`."""
+    if options.seconds is not None and not 0 <= options.seconds < float("inf"):
+        raise UsageError(f"--seconds takes a number from 0; not {options.seconds}.")
     if options.once:
         playbook.catch_up()
         return _say_standing(playbook, options)
@@ -190,13 +193,19 @@ def _type_of(playbook: Playbook, name: str) -> str:
 
 def _events(data: bytes) -> list[Any]:
     """Return the texts of events: one a line, or the members of an array (whose numbers are read here)."""
-    text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    try:
+        text = data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"The events are no UTF-8 at byte {error.start:,}; save them as UTF-8.") from None
     if text.lstrip().startswith("["):
         try:
-            return list(json.loads(text))
+            return list(deeply(lambda: json.loads(text)))
+        except RecursionError:
+            raise UsageError("The events nest too deeply; a published event's data has a bounded depth.") from None
         except ValueError as error:
             raise UsageError(f"The events are no JSON: {error}.") from None
-    lines = [line for line in text.splitlines() if line.strip()]
+    # a text in JSON may hold other signs that end a line for splitlines, such as U+2028
+    lines = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
     if len(lines) > 1 and not lines[0].rstrip().endswith("}"):
         return [text]  # one event over several lines
     return list(lines)

@@ -118,3 +118,33 @@ def test_a_file_that_is_no_playbook_yet(capfd: pytest.CaptureFixture[str], tmp_p
     assert "init" in capfd.readouterr().err
     assert cli.main(["playbook", str(tmp_path / "absent.db"), "init"]) == 0
     assert cli.main(["playbook", str(tmp_path / "absent.db"), "standing"]) == 0
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85"])
+def test_a_sign_that_ends_a_line_elsewhere_ends_no_event(call: Any, files: Path, sign: str) -> None:
+    line = json.dumps({"source": "/s", "type": "t", "data": f"a{sign}b"}, ensure_ascii=False)
+    (files / "signs.jsonl").write_bytes(f"{line}\r\n{line}\n".encode())
+    assert call("publish", files / "signs.jsonl")[:2] == (0, "published 2 events\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"[" * 200_000, "nest too deeply"),
+        (b'[{"source":"/s","type":"t","data":' + b"[" * 20_000 + b"]" * 20_000 + b"}]", "nest too deeply"),
+        (b'{"source":"/s\xff"', "no UTF-8 at byte 13"),
+    ],
+    ids=["open", "deep", "bytes"],
+)
+def test_events_that_cannot_be_read_are_a_usage_error(call: Any, files: Path, data: bytes, words: str) -> None:
+    (files / "bad.json").write_bytes(data)
+    status, _, err = call("publish", files / "bad.json")
+    assert status == 2
+    assert words in err
+
+
+@pytest.mark.parametrize("seconds", ["nan", "-3", "inf"])
+def test_seconds_that_are_no_length_of_time(call: Any, seconds: str) -> None:
+    status, _, err = call("follow", f"--seconds={seconds}")
+    assert status == 2
+    assert "--seconds takes a number from 0" in err

@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Self
 
 from recallkit.bounds import PASS_SECONDS, PLAYBOOKS_AT_ONCE
-from recallkit.errors import RecallkitError
+from recallkit.errors import Conflict, RecallkitError
 from recallkit.playbook import wakes
 from recallkit.playbook.wakes import Turns
 
@@ -21,7 +21,7 @@ log = logging.getLogger("recallkit.playbook")
 
 def _places() -> int:
     given = os.environ.get("RECALL_PLAYBOOKS_AT_ONCE", "")
-    return int(given) if given.isdigit() and int(given) else PLAYBOOKS_AT_ONCE
+    return int(given) if given.isdecimal() and len(given) < 10 and int(given) else PLAYBOOKS_AT_ONCE
 
 
 # Of all the playbooks that this process follows, so many have a pass at once; the others wait for their turn.
@@ -58,7 +58,10 @@ class Following:
         return self._stop.is_set()
 
     def __enter__(self) -> Self:
+        self._store.check_open()
         with self._lock:
+            if self.stopped:
+                raise Conflict("This following has ended; begin another with playbook.following().", "closed")
             self._users += 1
             if self._thread is None:
                 wakes.join(self._store.key, self._wake)

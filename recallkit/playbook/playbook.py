@@ -6,12 +6,13 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from recallkit.bounds import FOLD_SECONDS, PAGE_RECORDS, RECALL_MAX_FUNCTIONS, RECALL_MAX_REBUILDS, RUNS_AT_ONCE
 from recallkit.errors import InvalidInput, NotFound
 from recallkit.events.records import history_of
+from recallkit.memory.arguments import shown
 from recallkit.playbook import definitions as defining
 from recallkit.playbook import running, views
 from recallkit.playbook.background import Following
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from recallkit.events.history import History
 
 CALLER = "kit"
+LONGEST_SECONDS = 1_000_000
 LATEST_MS = 253_402_300_799_999
 """The end of the year 9999, the last that an event's time can say."""
 
@@ -80,8 +82,9 @@ class Playbook:
         self._max_functions = _setting("RECALL_MAX_FUNCTIONS", max_functions, RECALL_MAX_FUNCTIONS)
         self._places = _setting("RECALL_MAX_REBUILDS", max_rebuilds, RECALL_MAX_REBUILDS)
         seconds: Any = fold_seconds
-        if not isinstance(seconds, int | float) or not 0 < seconds < float("inf"):
-            raise InvalidInput(f"fold_seconds is a number of seconds above 0; not {fold_seconds!r}.", "/fold_seconds")
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST_SECONDS:
+            words = f"fold_seconds is a number of seconds above 0, at most {LONGEST_SECONDS:,}"
+            raise InvalidInput(f"{words}; not {shown(seconds)}.", "/fold_seconds")
         page_records = _whole("page_records", page_records)
         self._store = open_store(url)
         self._clock = _checked_clock(clock)
@@ -104,6 +107,7 @@ class Playbook:
         self._starting = threading.Lock()
 
     def __enter__(self) -> Self:
+        self._store.check_open()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -232,8 +236,9 @@ class Playbook:
 
     def publish_events(self, events: Iterable[Any]) -> list[Record]:
         """Record events in one transaction, all or none; see :meth:`publish_event`."""
-        if not isinstance(events, Iterable):
-            raise InvalidInput("events is a list of events.", "/events")
+        many: Any = events
+        if not isinstance(many, Iterable) or isinstance(many, str | bytes | Mapping):
+            raise InvalidInput("events is a list of events; publish_event takes a single one.", "/events")
         read = [read_publication(event, self._clock()) for event in events]
         with self._recording() as db:
             return publish(db, read, self._clock())
@@ -272,6 +277,8 @@ class Playbook:
         """List the history: every record, with a run's input and output, a page at a time."""
         if type is not None and not isinstance(type, str):
             raise InvalidInput("type is a text.", "/type")
+        if not isinstance(newest_first, bool):
+            raise InvalidInput("newest_first is True or False.", "/newest_first")
         with self._store.read() as db:
             return list_records(db, type=type, newest_first=newest_first, limit=limit, cursor=cursor)
 
@@ -447,14 +454,14 @@ class Playbook:
 
 def _setting(name: str, given: int | None, usual: int) -> int:
     if given is not None:
-        return _whole(name, given)
+        return _whole(name.removeprefix("RECALL_").lower(), given)
     written = os.environ.get(name, str(usual)).strip()
     return _whole(name, int(written) if written.isdecimal() and len(written) < 10 else written)
 
 
 def _whole(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidInput(f"{name} is a whole number from 1; not {str(value)[:40]!r}.", f"/{name}")
+        raise InvalidInput(f"{name} is a whole number from 1; not {shown(value)}.", f"/{name}")
     return value
 
 
@@ -468,7 +475,7 @@ def _checked_clock(clock: Callable[[], int] | None) -> Callable[[], int]:
         now: Any = clock()
         if isinstance(now, bool) or not isinstance(now, int) or not 0 <= now <= LATEST_MS:
             words = "The clock gave no whole number of milliseconds of the years 1970 to 9999"
-            raise InvalidInput(f"{words}: {str(now)[:40]}.", "/clock")
+            raise InvalidInput(f"{words}: {shown(now)}.", "/clock")
         return int(now)
 
     return checked

@@ -13,6 +13,7 @@ from recallkit.errors import InvalidInput
 from recallkit.events.event import deeply, is_media_type, member_text, parse, too_deep
 from recallkit.events.records import OWN_ATTRIBUTES, iso_ms, json_bytes, new_id
 from recallkit.events.times import read_time
+from recallkit.memory.arguments import shown
 from recallkit.views.values import json_text, levels_past
 
 SHORT, LONG, EXTENSIONS = 256, 1_024, 32
@@ -154,7 +155,7 @@ def _members(given: Any) -> tuple[dict[str, Any], bytes | None]:
         raise InvalidInput("An event is an object with source and type.", "/event")
     for name in event:
         if not isinstance(name, str):
-            raise InvalidInput(f"An attribute's name is a text, not {name!r}.", "/event")
+            raise InvalidInput(f"An attribute's name is a text, not {shown(name)}.", "/event")
     if "data_base64" in event:
         raise InvalidInput("Publish an event's data as JSON in data, not in data_base64.", "/event/data_base64")
     return {name: value for name, value in event.items() if value is not None and name != "data"}, data

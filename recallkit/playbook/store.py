@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import tempfile
 import threading
 import time
+import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -120,7 +122,8 @@ class Store(ABC):
         try:
             return self._connect()
         except self.driver_errors as error:
-            raise self.translate(error) from error
+            # without the driver's own words in the traceback: they may repeat a part of the address
+            raise self.translate(error) from None
 
     def _give_back(self, connection: Any) -> None:
         with self._lock:
@@ -247,10 +250,13 @@ class SqliteStore(Store):
         if path is not None:
             check_file(path)
         # without a path: a playbook for one sitting, in a folder that goes with it
-        self._folder = None if path is not None else tempfile.TemporaryDirectory(prefix="recallkit-")
-        self.path = (
-            path.absolute() if path is not None else Path(str(self._folder and self._folder.name), "playbook.db")
-        )
+        self._end_folder: Callable[[], object] = lambda: None
+        if path is None:
+            folder = tempfile.mkdtemp(prefix="recallkit-")
+            self._end_folder = weakref.finalize(self, _remove_folder, folder, os.getpid())
+            self.path = Path(folder, "playbook.db")
+        else:
+            self.path = path.absolute()
         self.shown = str(self.path) if path is not None else "a playbook in memory"
         self.key = f"sqlite:{os.path.realpath(self.path)}"
         with self._writers_lock:
@@ -261,7 +267,9 @@ class SqliteStore(Store):
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
-            connection.execute("PRAGMA journal_mode = WAL")
+            names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if not names or "playbook" in names:  # another program's file, soon refused, stays as it is
+                connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
         except sqlite3.Error:
             connection.close()
@@ -310,11 +318,15 @@ class SqliteStore(Store):
     def try_follow(self) -> Any:
         self.check_open()
         # SQLite's own lock on a second, empty file: the system lets go of it when the process ends, on every platform
-        connection = sqlite3.connect(f"{self.path}-follow", timeout=0, isolation_level=None, check_same_thread=False)
+        connection = None
         try:
+            connection = sqlite3.connect(
+                f"{self.path}-follow", timeout=0, isolation_level=None, check_same_thread=False
+            )
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
-            connection.close()
+            if connection is not None:
+                connection.close()
             if str(getattr(error, "sqlite_errorname", "")).startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 return None
             raise self.translate(error) from error
@@ -325,8 +337,8 @@ class SqliteStore(Store):
 
     def close(self) -> None:
         super().close()
-        if self._folder is not None and not self.foreign:
-            self._folder.cleanup()
+        if not self.foreign:
+            self._end_folder()
 
     @classmethod
     def _forget(cls) -> None:
@@ -337,6 +349,12 @@ class SqliteStore(Store):
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=SqliteStore._forget)
+
+
+def _remove_folder(folder: str, owner: int) -> None:
+    # a forked child that ends must leave its parent's playbook where it is
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def open_store(url: str | os.PathLike[str]) -> Store:
