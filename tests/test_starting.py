@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import recallkit as rk
+from recallkit.sandbox import pool
 
 PACKAGE = Path(rk.__file__).parent
 CHARTS = {"altair", "anywidget", "ipywidgets", "IPython", "vl_convert"}
@@ -104,3 +107,23 @@ with json_schema.grammar_later():
     assert getattr(sys.modules.get("rfc3987_syntax"), "__file__", "") is not None
 """
     assert "recallkit" in loaded(code)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.3, 3.0])
+def test_a_sandboxs_process_ends_with_the_one_that_started_it(seconds: float) -> None:
+    """Its pipes close when that one is killed: also before it is ready, and tells so."""
+    path = json.dumps([each or str(PACKAGE.parent) for each in sys.path])
+    worker = subprocess.Popen(
+        [sys.executable, "-I", "-c", pool._START, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    try:
+        time.sleep(seconds)
+        worker.stdout.close()
+        worker.stdin.close()
+        worker.wait(timeout=60)
+    finally:
+        worker.kill()
+        worker.wait()
+    assert worker.returncode != -9

@@ -230,18 +230,21 @@ def main() -> None:
 
     def serve() -> None:
         try:
-            host.append(Host(out))
-            write_frame(out, {"ready": True})
-        except Exception as error:
-            write_frame(out, {"broken": str(error)})
-            os._exit(4)
-        ready.set()
-        while True:
-            header, blobs = commands.get()
             try:
-                host[0].answer(header, blobs)
+                host.append(Host(out))
+                write_frame(out, {"ready": True})
             except Exception as error:
-                write_frame(out, {"broken": f"{type(error).__name__}: {error}"})
+                write_frame(out, {"broken": str(error)})
+                os._exit(4)
+            ready.set()
+            while True:
+                header, blobs = commands.get()
+                try:
+                    host[0].answer(header, blobs)
+                except Exception as error:
+                    write_frame(out, {"broken": f"{type(error).__name__}: {error}"})
+        finally:
+            os._exit(5)  # nobody reads any more: whoever started this process is gone
 
     threading.stack_size(THREAD_STACK_BYTES)
     threading.Thread(target=serve, daemon=True).start()
