@@ -17,10 +17,6 @@ const measure = (value) => {
   measureNative(value);
   return measured();
 };
-const remeasure = (value, before) => {
-  remeasureNative(value, before);
-  return measured();
-};
 // How many hold what is measured when nothing but the page loop does: step's variable, keep's and measure's argument, and
 // the native function's.
 const OURS = 4;
@@ -53,7 +49,8 @@ const keep = (value) => {
   let bytes = -1;
   let text = null;
   if (settings.way === 'fast') {
-    bytes = remeasure(value, view);
+    remeasureNative(value, view);
+    bytes = control[17] === 0 ? control[4] : measured();
     back = value;
   } else if (settings.way !== 'written') {
     bytes = measure(value);
